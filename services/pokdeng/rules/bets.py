@@ -35,9 +35,9 @@ _PAIR_SUFFIX = "_pair"
 class Bet(StrEnum):
     """The ten options. The value is the code in events.
 
-    `seat` is the player spot; `is_pair` says whether the bet is on its two cards being of one rank; `units_taken` is how
-    many stakes are taken from the balance when the bet is placed: 2 on a player (the stake and as much withheld, since a
-    hand can lose double), 1 on a pair. All three are fixed when the class is made.
+    `seat` is the player spot; `is_pair` says whether the bet is on its two cards having one rank; `units_taken` is how
+    many stakes are taken from the balance when the bet is placed: 2 on a player (the stake and as much withheld, since
+    it can lose double), 1 on a pair. All three are fixed when the class is made.
     Source: docs/rules.md, PD-5.
 
     >>> Bet("player_3_pair").seat, Bet.PLAYER_3_PAIR.is_pair, Bet.PLAYER_3_PAIR.units_taken

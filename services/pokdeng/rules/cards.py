@@ -1,14 +1,17 @@
 """Cards: the 52 faces of a deck, each one value, and how a card is written.
 
-Hands are in `hands`, the count of a shoe in `shoe`. A card here is a face: the eight copies in a shoe are the same card.
+Hands are in `hands`, the count of a shoe in `shoe`. A card here is a face: its eight copies in a shoe are one card.
 """
 
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Rank(StrEnum):
@@ -52,7 +55,7 @@ class Card:
     """One of the 52 faces.
 
     Get one by `Card.parse` or from `CARDS`: these are the same 52 instances for ever, through pickles and copies too.
-    `face` is its place in `CARDS`, 0 .. 51; `points` are 0 .. 9 (ace 1; ten, jack, queen and king 0); `code` is its text.
+    `face` is its place in `CARDS`, 0 .. 51; `points` are 0 .. 9 (ace 1; ten, jack, queen, king 0); `code` is its text.
     Source: docs/rules.md, PD-6.
 
     >>> Card.parse("Th").points, Card.parse("Ah").points, Card.parse("9h").points
@@ -85,13 +88,13 @@ class Card:
         True
         >>> Card.parse("th")
         Traceback (most recent call last):
-        pokdeng.rules.cards.InvalidCardError: not a card: 'th'; a card is a rank (A 2-9 T or 10, J Q K) and a suit (c d h s)
+        pokdeng.rules.cards.InvalidCardError: not a card: 'th'; write a rank (A 2-9 T J Q K, or 10) and a suit (c d h s)
         """
         try:
             return _BY_TEXT[text]
         except (KeyError, TypeError):  # TypeError: what cannot be a key is no text
             raise InvalidCardError(
-                f"not a card: {reprlib.repr(text)}; a card is a rank (A 2-9 T or 10, J Q K) and a suit (c d h s)"
+                f"not a card: {reprlib.repr(text)}; write a rank (A 2-9 T J Q K, or 10) and a suit (c d h s)"
             ) from None
 
     def __str__(self) -> str:

@@ -6,15 +6,17 @@ throughout; so it is enough to look at one banker's hand of each kind and to wei
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from math import comb
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pokdeng.rules.cards import CARDS
 from pokdeng.rules.hands import Hand, hand_of
 from pokdeng.rules.shoe import COPIES_PER_FACE, SHOE_CARDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 BANKER_HANDS: Final = comb(SHOE_CARDS, 2)
 """Pairs of cards in a full shoe: 86,320."""

@@ -48,8 +48,8 @@ class Hand:
     """Two cards, by position, and all that the rules ask of them.
 
     Get one by `hand_of` or `Hand.parse`. `value` is one of `VALUES` and `rank` its place there, 0 .. 14: a higher rank
-    beats a lower one, equal ranks tie whatever is behind them. `points` are 0 .. 9. `combination` is what makes the value
-    and None where points do. `is_special` says whether the hand has a special pattern: a flush, any pair or a combination.
+    beats a lower one, equal ranks tie whatever is behind them. `points` are 0 .. 9. `combination` is what makes the
+    value, None where points do. `is_special`: the hand has a special pattern, a flush, any pair or a combination.
     Source: docs/rules.md, PD-6 .. PD-10.
 
     >>> hand = Hand.parse("5c 5c")
@@ -94,12 +94,12 @@ class Hand:
         '8'
         >>> Hand.parse("8c")
         Traceback (most recent call last):
-        pokdeng.rules.hands.InvalidHandError: not a hand: '8c'; a hand is two cards with a space between them, as in '2h 4h'
+        pokdeng.rules.hands.InvalidHandError: not a hand: '8c'; write two cards with a space between, as in '2h 4h'
         """
         cards = text.split()
         if len(cards) != _CARDS_OF_A_HAND:
             raise InvalidHandError(
-                f"not a hand: {reprlib.repr(text)}; a hand is two cards with a space between them, as in '2h 4h'"
+                f"not a hand: {reprlib.repr(text)}; write two cards with a space between, as in '2h 4h'"
             )
         return hand_of(Card.parse(cards[0]), Card.parse(cards[1]))
 

@@ -12,7 +12,7 @@ from functools import cache
 
 from pokdeng.rules.bets import Bet
 from pokdeng.rules.deals import BANKER_HANDS, PLAYER_HANDS, banker_kinds, hands_left
-from pokdeng.rules.payouts import VERDICTS, Odds, Outcome, Verdict, verdict
+from pokdeng.rules.payouts import VERDICTS, Odds, Outcome, PayLine, Verdict, verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,17 +95,16 @@ def _pair_odds() -> BetOdds:
 
 
 def _enumerate(bet: Bet) -> BetOdds:
-    ways_of: Counter[Verdict] = Counter()
+    ways_of: Counter[PayLine] = Counter()
     for banker in banker_kinds():
-        against_it: Counter[int] = Counter()  # by identity: a verdict is one of nine, and hashing it by value is slow
         for player, ways in hands_left(banker.hand):
-            against_it[id(verdict(bet, player, banker.hand))] += ways
-        for line in VERDICTS:
-            ways_of[line] += banker.ways * against_it[id(line)]
+            ways_of[verdict(bet, player, banker.hand).rule] += banker.ways * ways
     deals = BANKER_HANDS * PLAYER_HANDS
     return BetOdds(
         units_taken=bet.units_taken,
         chances=tuple(
-            Chance(verdict=line, probability=Fraction(ways_of[line], deals)) for line in VERDICTS if ways_of[line]
+            Chance(verdict=line, probability=Fraction(ways_of[line.rule], deals))
+            for line in VERDICTS
+            if line.rule in ways_of
         ),
     )

@@ -9,13 +9,14 @@ from __future__ import annotations
 import reprlib
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from pokdeng.rules.bets import Bet
-from pokdeng.rules.hands import Hand
+if TYPE_CHECKING:
+    from pokdeng.rules.bets import Bet
+    from pokdeng.rules.hands import Hand
 
 RULESET: Final = "pokdeng-1"
-"""The name of this version of the rules, said with every settlement. It changes when any payout or sentence here does."""
+"""This version of the rules, named with every settlement. It changes when any payout or sentence here does."""
 
 STAKE_MAX: Final = 10**12
 """The highest stake, in minor units; the lowest is 1."""
@@ -38,7 +39,7 @@ class Odds(StrEnum):
 
 
 class PayLine(StrEnum):
-    """The lines of the pay table. The value is the sentence said to players: part of the ruleset, never reworded in it."""
+    """The lines of the pay table. The value is the sentence said to players, and as much part of the ruleset."""
 
     PLAYER_WINS_PLAIN = "The player's hand is higher and plain: the bet wins 1:1."
     PLAYER_WINS_SPECIAL = "The player's hand is higher and has a special pattern: the bet wins 2:1."
@@ -113,6 +114,7 @@ VERDICTS: tuple[Verdict, ...] = (
 
 _RANKS_THAT_HALVE_WINS = frozenset({0, 6})
 _LOWEST_POINTS_THAT_STAND = 8
+_BITS_SHOWN = 128
 
 
 def verdict(bet: Bet, player: Hand, banker: Hand) -> Verdict:
@@ -121,8 +123,10 @@ def verdict(bet: Bet, player: Hand, banker: Hand) -> Verdict:
     "The banker has 0" means a hand that ranks 0, not a combination whose digits add to 0.
     Source: docs/rules.md, PD-11 .. PD-16.
 
+    >>> from pokdeng.rules import Bet, Hand
     >>> verdict(Bet.PLAYER_1, Hand.parse("5c 5c"), Hand.parse("2h 4h")).rule.name
     'PLAYER_WINS_AGAINST_0_OR_6'
+    >>> from pokdeng.rules import Bet, Hand
     >>> verdict(Bet.PLAYER_1, Hand.parse("Kh 9h"), Hand.parse("9d 7c")).returned_units
     4
     """
@@ -132,11 +136,16 @@ def verdict(bet: Bet, player: Hand, banker: Hand) -> Verdict:
         return _BANKER_WINS_SPECIAL if banker.is_special else _BANKER_WINS_PLAIN
     if player.rank == banker.rank:
         return _TIE
+    return _win_of(player, banker)
+
+
+def _win_of(player: Hand, banker: Hand) -> Verdict:
     if not player.is_special:
         return _PLAYER_WINS_PLAIN
     if banker.rank not in _RANKS_THAT_HALVE_WINS:
         return _PLAYER_WINS_SPECIAL
-    if player.points >= _LOWEST_POINTS_THAT_STAND:  # special at 8 or 9 is a flush or a pair: no combination reaches them
+    # Special at 8 or 9 is a flush or a pair: no combination reaches them.
+    if player.points >= _LOWEST_POINTS_THAT_STAND:
         return _PLAYER_WINS_WITH_8_OR_9
     return _PLAYER_WINS_AGAINST_0_OR_6
 
@@ -147,16 +156,15 @@ def taken_for(bet: Bet, stake: int) -> int:
     Raises:
         InvalidStakeError: when the stake is not a whole number of 1 .. 10^12.
 
+    >>> from pokdeng.rules import Bet
     >>> taken_for(Bet.PLAYER_1, 100), taken_for(Bet.PLAYER_1_PAIR, 100)
     (200, 100)
     >>> taken_for(Bet.PLAYER_1, 0)
     Traceback (most recent call last):
-    pokdeng.rules.payouts.InvalidStakeError: not a stake: 0; a stake is a whole number of minor units, 1 .. 1,000,000,000,000
+    pokdeng.rules.payouts.InvalidStakeError: not a stake: 0; write whole minor units, 1 .. 1,000,000,000,000
     """
     if type(stake) is not int or not 1 <= stake <= STAKE_MAX:  # True is an int, and no stake
-        raise InvalidStakeError(
-            f"not a stake: {reprlib.repr(stake)}; a stake is a whole number of minor units, 1 .. {STAKE_MAX:,}"
-        )
+        raise InvalidStakeError(f"not a stake: {_shown(stake)}; write whole minor units, 1 .. {STAKE_MAX:,}")
     return stake * bet.units_taken
 
 
@@ -166,6 +174,7 @@ def settle(bet: Bet, player: Hand, banker: Hand, stake: int) -> Payout:
     Raises:
         InvalidStakeError: when the stake is not a whole number of 1 .. 10^12.
 
+    >>> from pokdeng.rules import Bet, Hand
     >>> payout = settle(Bet.PLAYER_1, Hand.parse("Qc Jc"), Hand.parse("Qc 10c"), 100)
     >>> payout.outcome.value, payout.odds.value, payout.taken, payout.returned, payout.net
     ('win', '2:1', 200, 400, 200)
@@ -181,3 +190,9 @@ def settle(bet: Bet, player: Hand, banker: Hand, stake: int) -> Payout:
         net=returned - taken,
         rule=decided.rule,
     )
+
+
+def _shown(stake: object) -> str:
+    if isinstance(stake, int) and stake.bit_length() > _BITS_SHOWN:
+        return f"an integer of {stake.bit_length()} bits"  # thousands of digits are not even converted to text
+    return reprlib.repr(stake)

@@ -1,7 +1,7 @@
 """The shoe: how many cards are gone, and how many copies of each face were seen.
 
-Counts only. Which card lies where, and what follows from a ninth copy, is `pokdeng.rounds`' to say. A count is taken for
-every dealt card, so the 52 counters are one integer that is never changed, only replaced.
+Counts only: which card lies where, and what follows from a ninth copy, is not said here. A count is taken for every
+dealt card, so the 52 counters are one integer.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class CopiesError(ValueError):
 
 
 def burned_by(card: Card) -> int:
-    """How many cards the first card of a shoe has burned, 1 .. 10: ace 1, 2-9 as they are, ten, jack, queen and king 10.
+    """How many cards the first card of a shoe has burned: ace 1, 2-9 as they are, ten, jack, queen and king 10.
 
     Source: docs/rules.md, PD-2.
 
@@ -50,8 +50,8 @@ def burned_by(card: Card) -> int:
 def gone_from_shoe(*, burn_card: Card, rounds_opened: int, standing_cards: int) -> int:
     """How many cards have left the shoe. More than `SHOE_CARDS` is impossible, and the caller's to refuse.
 
-    The burn card, what it burned, one card burned a round opened, and every card that stands in one of the shoe's rounds:
-    cancelled rounds too, corrected-away cards not. Source: docs/rules.md, PD-17.
+    The burn card, what it burned, one card burned a round opened, and every card that stands in one of the shoe's
+    rounds: cancelled rounds too, corrected-away cards not. Source: docs/rules.md, PD-17.
 
     Raises:
         ValueError: when a number is below 0.
@@ -60,7 +60,7 @@ def gone_from_shoe(*, burn_card: Card, rounds_opened: int, standing_cards: int) 
     16
     """
     if rounds_opened < 0 or standing_cards < 0:
-        raise ValueError(f"a shoe has {rounds_opened} rounds and {standing_cards} standing cards: neither can be below 0")
+        raise ValueError(f"{rounds_opened} rounds and {standing_cards} standing cards: neither can be below 0")
     return 1 + burned_by(burn_card) + rounds_opened + standing_cards
 
 

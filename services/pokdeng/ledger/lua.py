@@ -1,0 +1,27 @@
+"""The Lua scripts, read when first asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha1
+from importlib.resources import files
+from typing import Final
+
+NAMES: Final = ("apply", "acquire", "enter", "lease", "finish", "remember", "create", "accept")
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script as the server takes it: `guard.lua` put before its own file."""
+
+    text: str
+    sha: str
+
+
+@cache
+def script(name: str) -> Script:
+    """One script by its name (of `NAMES`)."""
+    folder = files("pokdeng.ledger") / "scripts"
+    text = (folder / "guard.lua").read_text("utf-8") + (folder / f"{name}.lua").read_text("utf-8")
+    return Script(text, sha1(text.encode(), usedforsecurity=False).hexdigest())

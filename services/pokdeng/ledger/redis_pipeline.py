@@ -1,0 +1,141 @@
+"""Pipelines to one Redis, sent until every command was executed in order. The only module that knows redis-py.
+
+The client repeats nothing by itself: on any failure the whole pipeline is sent again, so all that is sent through
+here must be idempotent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, TypeAlias
+
+from redis import exceptions
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from pokdeng.ledger.lua import NAMES, script
+from pokdeng.ledger.port import (
+    FencedError,
+    LedgerCorruptError,
+    LedgerError,
+    LedgerLostError,
+    LedgerUnavailableError,
+)
+
+Command: TypeAlias = tuple[Any, ...]
+ScriptCall: TypeAlias = tuple[Sequence[str], Sequence[bytes | str]]
+"""Keys and arguments."""
+
+_FIRST_PAUSE_S: Final = 0.005
+_LONGEST_PAUSE_S: Final = 0.5
+_PASSING: Final = (
+    exceptions.AskError,
+    exceptions.ClusterDownError,
+    exceptions.MasterDownError,
+    exceptions.MovedError,
+    exceptions.OutOfMemoryError,
+    exceptions.ReadOnlyError,
+    exceptions.TryAgainError,
+)
+_PASSING_PREFIXES: Final = ("BUSY", "LOADING", "MISCONF", "NOREPLICAS", "OOM")
+
+
+class RedisPipeline:
+    """One connection's worth of pipelines; one task at a time."""
+
+    def __init__(self, url: str, *, timeout_ms: int, retry_budget_ms: int) -> None:
+        """Remember the settings; the first pipeline connects."""
+        self._retry_budget_ms = retry_budget_ms
+        self._are_scripts_loaded = False
+        self._redis: Redis = Redis.from_url(
+            url,
+            protocol=2,
+            retry=Retry(NoBackoff(), 0),
+            socket_timeout=timeout_ms / 1000,
+            socket_connect_timeout=timeout_ms / 1000,
+        )
+
+    async def close(self) -> None:
+        """Close connections. Idempotent."""
+        await self._redis.aclose()
+
+    async def send(self, commands: Sequence[Command]) -> list[Any]:
+        """Send commands until each was executed, in order. Gives their answers.
+
+        Raises LedgerUnavailableError when the retry budget is used up, LedgerCorruptError where a key is of another
+        type, LedgerError for any other refusal.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._retry_budget_ms / 1000
+        pause_s = _FIRST_PAUSE_S
+        while True:
+            failure: Exception | None
+            try:
+                replies = await self._attempt(commands)
+                failure = _failure_in(replies)
+            except (exceptions.ConnectionError, exceptions.TimeoutError, OSError) as error:
+                failure = error
+            if failure is None:
+                return replies
+            if isinstance(failure, exceptions.NoScriptError):
+                self._are_scripts_loaded = False
+            if loop.time() + pause_s > deadline:
+                why = str(failure) or type(failure).__name__
+                raise LedgerUnavailableError(f"no answer within {self._retry_budget_ms} ms: {why}") from failure
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+    async def call(self, name: str, calls: Iterable[ScriptCall]) -> list[list[bytes]]:
+        """Call a script once per item, in order, in one pipeline; the answers as the script gives them.
+
+        Besides the errors of `send`: LedgerLostError, FencedError and LedgerCorruptError as the scripts say.
+        """
+        sha = script(name).sha
+        replies: list[list[bytes]] = await self.send(
+            [("EVALSHA", sha, len(keys), *keys, *arguments) for keys, arguments in calls]
+        )
+        refusals = {reply[0]: reply[1].decode() for reply in replies if reply[0] != b"OK"}
+        if refusals:
+            for status, cause in ((b"COLD", "cold"), (b"CHECK", "check"), (b"BEHIND", "behind")):
+                if status in refusals:
+                    raise LedgerLostError(cause, refusals[status])
+            if b"FENCED" in refusals:
+                raise FencedError(refusals[b"FENCED"])
+            if b"CORRUPT" in refusals:
+                raise LedgerCorruptError(refusals[b"CORRUPT"])
+        return replies
+
+    async def _attempt(self, commands: Sequence[Command]) -> list[Any]:
+        async with self._redis.pipeline(transaction=False) as pipeline:
+            if not self._are_scripts_loaded:
+                for name in NAMES:
+                    pipeline.execute_command("SCRIPT LOAD", script(name).text)
+            loading = len(pipeline)
+            for command in commands:
+                pipeline.execute_command(*command)
+            replies: list[Any] = await pipeline.execute(raise_on_error=False)
+        self._are_scripts_loaded = True
+        return replies[loading:]
+
+
+def _failure_in(replies: Sequence[Any]) -> Exception | None:
+    """Why a pipeline must be sent again, None where it need not. Raises what no repetition can mend."""
+    again: Exception | None = None
+    for reply in replies:
+        if isinstance(reply, exceptions.NoScriptError):
+            return reply
+        if isinstance(reply, _PASSING):
+            again = reply
+        elif isinstance(reply, exceptions.ResponseError):
+            message = str(reply)
+            if message.startswith(_PASSING_PREFIXES):
+                again = reply
+            elif "WRONGTYPE" in message:
+                raise LedgerCorruptError(message) from reply
+            else:
+                raise LedgerError(message) from reply
+        elif isinstance(reply, list) and reply and reply[0] == b"GAP" and again is None:
+            again = LedgerUnavailableError(f"an earlier call of {reply[1].decode()} is missing")
+    return again

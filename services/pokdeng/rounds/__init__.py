@@ -1,0 +1,43 @@
+"""Rounds as they unfold: what a table event changes, whether a bet is in time, what a complete round comes to. Pure."""
+
+from pokdeng.rounds.bets import is_in_time, refusal_of_bet, refusal_of_cancel
+from pokdeng.rounds.evolve import Applied, Duplicate, Refused, Verdict, evolve
+from pokdeng.rounds.result import IncompleteDealError, Result, result_of
+from pokdeng.rounds.state import (
+    NOTHING_DEALT,
+    PLACES,
+    SEATS,
+    Cancelled,
+    Completed,
+    Mark,
+    Round,
+    Shoe,
+    Table,
+    new_shoe,
+    place_of,
+)
+
+__all__ = [
+    "NOTHING_DEALT",
+    "PLACES",
+    "SEATS",
+    "Applied",
+    "Cancelled",
+    "Completed",
+    "Duplicate",
+    "IncompleteDealError",
+    "Mark",
+    "Refused",
+    "Result",
+    "Round",
+    "Shoe",
+    "Table",
+    "Verdict",
+    "evolve",
+    "is_in_time",
+    "new_shoe",
+    "place_of",
+    "refusal_of_bet",
+    "refusal_of_cancel",
+    "result_of",
+]

@@ -1,0 +1,105 @@
+"""What one pass over the log gathers: operations for the ledger, what to say of their answers, what to say anyway.
+
+A batch is folded whole, applied to the ledger in one ordered pass, then said. Nothing of it counts as progress before
+all of it is acknowledged.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pokdeng.settlement.tally import dead_letters, duplicates, new_tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pokdeng.events.reasons import DeadLetterReason
+    from pokdeng.ledger.port import Answer, Note, Operation
+    from pokdeng.settlement.voice import Voice
+    from pokdeng.stream.port import Message, Record, TopicPartition
+
+Reaction: TypeAlias = "Callable[..., None]"
+
+
+class Outbox:
+    """Messages by partition, in the order they were decided."""
+
+    __slots__ = ("by_partition",)
+
+    def __init__(self) -> None:
+        """An empty outbox."""
+        self.by_partition: dict[TopicPartition, list[Message]] = {}
+
+    def add(self, partition: TopicPartition, message: Message) -> None:
+        """Put a message behind the others of its partition."""
+        try:
+            self.by_partition[partition].append(message)
+        except KeyError:
+            self.by_partition[partition] = [message]
+
+
+class Batch:
+    """Gathered by the desks and cashiers of a worker; see the module."""
+
+    __slots__ = (
+        "acknowledged",
+        "caused_at_ms",
+        "dead_letters",
+        "decided_at_ms",
+        "facts",
+        "notes",
+        "operations",
+        "reactions",
+        "records",
+        "round_facts",
+        "rounds",
+        "tally",
+        "voice",
+    )
+
+    def __init__(self, voice: Voice) -> None:
+        """An empty batch."""
+        self.voice = voice
+        self.records = 0
+        self.operations: list[Operation] = []
+        self.reactions: list[tuple[Any, ...]] = []
+        """For each operation, whom to tell its answer: a callable and what to call it with, behind the answer."""
+        self.notes: list[Note] = []
+        self.facts = Outbox()
+        self.dead_letters = Outbox()
+        self.round_facts = Outbox()
+        self.rounds: list[Callable[[], None]] = []
+        """Rounds that end with this batch: their own records are made when all answers are known, and said last."""
+        self.acknowledged: list[Callable[[], None]] = []
+        """What to do once all of it is acknowledged."""
+        self.tally = new_tally()
+        self.decided_at_ms: list[int] = []
+        """The broker times of bets and transfers whose decisions are in it, for the latency."""
+        self.caused_at_ms: list[tuple[int, int]] = []
+        """The broker times of what completed its rounds, and how many bets each had."""
+
+    def ask(self, operation: Operation, reaction: Reaction, *arguments: object) -> None:
+        """Have the ledger apply an operation, and call `reaction(answer, *arguments)` with what became of it."""
+        self.operations.append(operation)
+        self.reactions.append((reaction, *arguments))
+
+    def answered(self, answers: Sequence[Answer]) -> None:
+        """Tell each answer to whom it concerns, in order; then make the records of the rounds that ended."""
+        for answer, (reaction, *arguments) in zip(answers, self.reactions, strict=True):
+            reaction(answer, *arguments)
+        for end in self.rounds:
+            end()
+
+    def dead_letter(self, record: Record, reason: DeadLetterReason, detail: str) -> None:
+        """A record cannot be used."""
+        self.tally[dead_letters(record.topic, reason)] += 1
+        self.voice.dead_letter(self, record, reason, detail)
+
+    def duplicate(self, record: Record) -> None:
+        """A record says what is known: counted, nothing else."""
+        self.tally[duplicates(record.topic)] += 1
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing came of it: no record was read and no round ended."""
+        return not (self.records or self.operations or self.rounds)

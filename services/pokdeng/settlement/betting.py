@@ -1,0 +1,214 @@
+"""Bets and cancels against the books of a co-partition: what to ask of the ledger, what to say of its answers.
+
+Source: the contract, "Inputs" (duplicates and conflicts) and "Rejection reasons of bets".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pokdeng.events.reasons import BetReason, CancelReason, DeadLetterReason
+from pokdeng.ledger.port import Hold, Refuse, Status, Withdraw
+from pokdeng.rounds import is_in_time, refusal_of_bet, refusal_of_cancel
+from pokdeng.settlement.book import PENDING, REFUSED, TAKEN, WITHDRAWN, Book, Entry
+from pokdeng.settlement.tally import ACCEPTED, BEHIND_SEAL, WITHDRAWN_BETS, bets_rejected
+
+if TYPE_CHECKING:
+    from pokdeng.events.inputs import BetCancelled, BetPlaced
+    from pokdeng.ledger.port import Answer, Source
+    from pokdeng.settlement.batch import Batch
+    from pokdeng.settlement.house import House
+    from pokdeng.settlement.memory import RoundMemory
+    from pokdeng.stream.port import Record
+
+_TOO_LATE = frozenset({BetReason.BETTING_CLOSED.value, BetReason.ROUND_CANCELLED.value})
+
+
+class Betting:
+    """Decides bets and cancels; one a desk. `batch` is the one being folded, set anew for each."""
+
+    def __init__(self, source: Source, house: House) -> None:
+        """For the co-partition `source`."""
+        self._source = source
+        self._house = house
+        self._voice = house.voice
+        self._limits = house.limits
+        self.batch: Batch
+
+    def place(self, record: Record, bet: BetPlaced, book: Book) -> None:
+        """Decide a bet on a round whose book is open."""
+        offset = record.offset
+        known = book.bets.get(bet.bet_id) or book.strays.get(bet.bet_id)
+        if known is not None:
+            self._known(record, known.says_the_same(bet), bet)
+            return
+        book.touch(offset)
+        seal = book.seal
+        is_behind = seal is not None and offset >= seal
+        reason = (
+            BetReason.CANCELLED_BEFORE
+            if book.refused_cancels and (bet.account_id, bet.bet_id) in book.refused_cancels
+            else refusal_of_bet(book.round, record.timestamp, is_behind_seal=is_behind)
+        )
+        if reason is None and not self._limits.takes_stake(bet.table_id, bet.currency, bet.stake):
+            reason = BetReason.STAKE_OUT_OF_RANGE
+        entry = book.bets[bet.bet_id] = Entry(bet, offset)
+        if reason is None:
+            self.batch.ask(
+                Hold(
+                    self._source,
+                    offset,
+                    bet.account_id,
+                    bet.table_id,
+                    bet.round_id,
+                    bet.bet_id,
+                    bet.bet,
+                    bet.stake,
+                    bet.currency,
+                    entry.taken,
+                ),
+                self._decided,
+                record,
+                entry,
+                book,
+            )
+            return
+        if is_behind and is_in_time(book.round, record.timestamp):
+            self.batch.tally[BEHIND_SEAL] += 1
+        entry.state = REFUSED
+        self._refuse(record, entry, book, reason)
+
+    def cancel(self, record: Record, cancel: BetCancelled, book: Book) -> None:
+        """Decide a cancel on a round whose book is open."""
+        name = (cancel.account_id, cancel.bet_id)
+        if name in book.cancels:
+            self.batch.duplicate(record)
+            return
+        offset = record.offset
+        book.touch(offset)
+        book.cancels[name] = offset
+        is_behind = book.seal is not None and offset >= book.seal
+        reason = refusal_of_cancel(book.round, record.timestamp, is_behind_seal=is_behind)
+        entry = book.bets.get(cancel.bet_id)
+        if reason is None and (entry is None or entry.bet.account_id != cancel.account_id or entry.state == REFUSED):
+            reason = CancelReason.BET_UNKNOWN
+        if reason is None and entry is not None:
+            self.batch.ask(
+                Withdraw(
+                    self._source, offset, cancel.account_id, cancel.table_id, cancel.round_id, cancel.bet_id
+                ),
+                self._withdrawn,
+                record,
+                cancel,
+                entry,
+                book,
+            )
+            return
+        book.refused_cancels.add(name)
+        self._voice.cancel_rejected(self.batch, record, cancel, reason or CancelReason.BET_UNKNOWN)
+
+    def place_without_book(
+        self, record: Record, bet: BetPlaced, memory: RoundMemory, reason: BetReason, *, is_in_time: bool = False
+    ) -> None:
+        """Refuse a bet on a round that is not open here (never opened, or finished), once."""
+        stray = memory.strays.get(bet.bet_id)
+        if stray is not None:
+            known, said = stray
+            if known.offset == record.offset:
+                self._voice.bet_rejected(self.batch, record, bet, BetReason(said))
+            else:
+                self._known(record, known.says_the_same(bet) or memory.finished is not None, bet)
+            return
+        decided = memory.known.get(bet.bet_id)
+        if decided is not None:
+            if decided.offset == record.offset and decided.reason is not None and decided.account == bet.account_id:
+                self._voice.bet_rejected(self.batch, record, bet, decided.reason)
+            else:
+                self.batch.duplicate(record)
+            return
+        if (bet.account_id, bet.bet_id) in memory.cancels:
+            reason = BetReason.CANCELLED_BEFORE
+        elif is_in_time:
+            self.batch.tally[BEHIND_SEAL] += 1
+        self.batch.notes.append(memory.add_bet(self._source, record.offset, bet, reason, self._house.remember_ms))
+        self.batch.tally[bets_rejected(reason)] += 1
+        self._voice.bet_rejected(self.batch, record, bet, reason)
+
+    def cancel_without_book(
+        self, record: Record, cancel: BetCancelled, memory: RoundMemory, reason: CancelReason
+    ) -> None:
+        """Refuse a cancel on a round that is not open here, once."""
+        known = memory.cancels.get((cancel.account_id, cancel.bet_id))
+        if known is not None:
+            offset, said = known
+            if offset == record.offset:
+                self._voice.cancel_rejected(self.batch, record, cancel, CancelReason(said))
+            else:
+                self.batch.duplicate(record)
+            return
+        self.batch.notes.append(memory.add_cancel(self._source, record.offset, cancel, reason, self._house.remember_ms))
+        self._voice.cancel_rejected(self.batch, record, cancel, reason)
+
+    def _known(self, record: Record, is_same: bool, bet: BetPlaced) -> None:  # noqa: FBT001 - the question is the name
+        if is_same:
+            self.batch.duplicate(record)
+        else:
+            self.batch.dead_letter(record, DeadLetterReason.ID_CONFLICT, f"bet {bet.bet_id} came with other content")
+
+    def _refuse(self, record: Record, entry: Entry, book: Book, reason: BetReason) -> None:
+        bet = entry.bet
+        self.batch.ask(
+            Refuse(
+                self._source,
+                entry.offset,
+                bet.account_id,
+                bet.table_id,
+                bet.round_id,
+                bet.bet_id,
+                bet.bet,
+                bet.stake,
+                bet.currency,
+                reason,
+            ),
+            self._decided,
+            record,
+            entry,
+            book,
+        )
+
+    def _decided(self, answer: Answer, record: Record, entry: Entry, book: Book) -> None:
+        """Say what became of a bet: the ledger's first answer stands, whatever was asked this time."""
+        status = answer.status
+        if status is Status.MOVED:
+            if entry.state == PENDING:
+                entry.state = TAKEN
+            if answer.is_fresh:
+                self.batch.tally[ACCEPTED] += 1
+            self._voice.bet_accepted(self.batch, record, entry, answer)
+        elif status is Status.REFUSED:
+            entry.state = REFUSED
+            reason = BetReason(answer.reason or "")
+            if answer.is_fresh:
+                self.batch.tally[bets_rejected(reason)] += 1
+            elif reason.value in _TOO_LATE and book.wait_ms is not None and record.timestamp <= book.wait_ms:
+                book.cap(entry.offset)
+            self._voice.bet_rejected(self.batch, record, entry.bet, reason)
+        elif status is Status.CONFLICT:
+            entry.state = REFUSED
+            self._known(record, False, entry.bet)
+        else:
+            entry.state = REFUSED
+            self.batch.duplicate(record)
+
+    def _withdrawn(self, answer: Answer, record: Record, cancel: BetCancelled, entry: Entry, book: Book) -> None:
+        if answer.status is Status.MOVED:
+            entry.state = WITHDRAWN
+            if answer.is_fresh:
+                self.batch.tally[WITHDRAWN_BETS] += 1
+            self._voice.bet_withdrawn(self.batch, record, cancel, entry, answer)
+        elif answer.status is Status.DUPLICATE:
+            entry.state = WITHDRAWN
+            self.batch.duplicate(record)
+        else:
+            book.refused_cancels.add((cancel.account_id, cancel.bet_id))
+            self._voice.cancel_rejected(self.batch, record, cancel, CancelReason.BET_UNKNOWN)

@@ -1,0 +1,127 @@
+"""The book of an open round: every bet and cancel that was decided for it, and where its betting was sealed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pokdeng.rules import taken_for
+
+if TYPE_CHECKING:
+    from pokdeng.events.ids import AccountId, BetId, RoundId, TableId
+    from pokdeng.events.inputs import BetPlaced
+    from pokdeng.rounds import Round, Shoe, Table
+
+PENDING, TAKEN, REFUSED, WITHDRAWN = range(4)
+"""What became of an entry: asked of the ledger, standing, refused, taken back."""
+
+
+class Entry:
+    """One bet of a book. Changed in place, for there is one for every bet."""
+
+    __slots__ = ("bet", "offset", "state", "taken")
+
+    def __init__(self, bet: BetPlaced, offset: int) -> None:
+        """A bet that is being decided; `offset` is that of its record."""
+        self.bet = bet
+        self.offset = offset
+        self.state = PENDING
+        self.taken = taken_for(bet.bet, bet.stake)
+
+    def says_the_same(self, other: BetPlaced) -> bool:
+        """Whether another record of this bet id has the same content. Source: the contract, "Duplicates"."""
+        bet = self.bet
+        return (
+            bet.account_id == other.account_id
+            and bet.bet is other.bet
+            and bet.stake == other.stake
+            and bet.currency == other.currency
+        )
+
+
+class Stray:
+    """A bet that was refused while its round was not open here: enough of it to know a repeat from a conflict."""
+
+    __slots__ = ("account_id", "bet", "currency", "offset", "stake")
+
+    def __init__(self, offset: int, account_id: str, bet: str, stake: int, currency: str) -> None:
+        """As it is kept in a note."""
+        self.offset = offset
+        self.account_id = account_id
+        self.bet = bet
+        self.stake = stake
+        self.currency = currency
+
+    def says_the_same(self, other: BetPlaced) -> bool:
+        """Whether another record of this bet id has the same content."""
+        return (self.account_id, self.bet, self.stake, self.currency) == (
+            other.account_id,
+            other.bet.value,
+            other.stake,
+            other.currency,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A round that was completed or cancelled, and its table's shoe right after that record."""
+
+    round: Round
+    shoe: Shoe
+    table: Table | None
+    """The whole table right after it, if no other round of it was going on."""
+
+
+class Book:
+    """What was decided for one open round."""
+
+    __slots__ = (
+        "bets",
+        "cancels",
+        "ending",
+        "first",
+        "last",
+        "refused_cancels",
+        "round",
+        "round_id",
+        "seal",
+        "strays",
+        "table_id",
+        "wait_ms",
+    )
+
+    def __init__(self, table_id: TableId, round_: Round) -> None:
+        """An empty book of a round that was just opened."""
+        self.table_id = table_id
+        self.round_id = round_.round_id
+        self.round = round_
+        """As the table knows it now."""
+        self.bets: dict[BetId, Entry] = {}
+        self.strays: dict[BetId, Stray] = {}
+        """Bets refused before the round was opened."""
+        self.cancels: dict[tuple[AccountId, BetId], int] = {}
+        """Decided cancels, with the offset of the record that was decided."""
+        self.refused_cancels: set[tuple[AccountId, BetId]] = set()
+        self.first: int | None = None
+        self.last = -1
+        self.wait_ms: int | None = None
+        """The broker time up to which bets must be read: the first close, else the cancellation. None while open."""
+        self.seal: int | None = None
+        self.ending: Ending | None = None
+        """How the table's events ended the round, None while they have not."""
+
+    def touch(self, offset: int) -> None:
+        """A record of `bets` at `offset` belongs to this round."""
+        if self.first is None:
+            self.first = offset
+        self.last = offset
+
+    def cap(self, offset: int) -> None:
+        """A bet in time at `offset` was answered as too late before: the seal cannot lie behind it."""
+        if self.seal is None or offset < self.seal:
+            self.seal = offset
+
+    @property
+    def standing(self) -> list[Entry]:
+        """The bets to settle: accepted, or asked of the ledger in this very batch."""
+        return [entry for entry in self.bets.values() if entry.state in (PENDING, TAKEN)]

@@ -1,0 +1,289 @@
+"""The end of a round: every standing bet settled or refunded, then the round's own record, its commit mark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pokdeng.events.ids import Cause, EventId, Minor, Timestamp
+from pokdeng.events.outputs import HandShown, RoundRefunded, RoundSettled, SeatResult
+from pokdeng.ledger.port import LedgerCorruptError, Settle, Status
+from pokdeng.rounds import Cancelled, Completed, result_of
+from pokdeng.rules import PLAYER_SEATS, RULESET, Bet
+from pokdeng.settlement import tally
+from pokdeng.settlement.finished import HEADER, Finished, encode_note, note_of_shoe, note_of_table
+from pokdeng.settlement.voice import totals_of
+from pokdeng.stream.port import Message
+from pokdeng.wire import EventIds, RefundedTemplate, SettledTemplate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pokdeng.events.reasons import DeadLetterReason  # noqa: F401
+    from pokdeng.ledger.port import Answer, Source
+    from pokdeng.rounds import Result
+    from pokdeng.rules import Hand
+    from pokdeng.settlement.batch import Batch
+    from pokdeng.settlement.book import Book, Ending, Entry
+    from pokdeng.settlement.house import House
+
+REVISION = 1
+"""Of what a round comes to first."""
+
+
+class Option:
+    """One of the ten options of a round that ends: how its facts are written, and what they came to."""
+
+    __slots__ = ("bet", "outcome", "render", "returned_units", "sums")
+
+    def __init__(self, bet: Bet, outcome: str, returned_units: int, render: Callable[..., bytes]) -> None:
+        """`returned_units` stakes go back for each stake."""
+        self.bet = bet
+        self.outcome = outcome
+        self.returned_units = returned_units
+        self.render = render
+        self.sums: dict[str, list[int]] = {}
+        """By currency: bets, taken and returned of what was applied for the first time."""
+
+
+class Closing:
+    """Ends one round in one batch: asks the ledger for each bet, says each answer, then the round."""
+
+    __slots__ = ("_at", "_batch", "_bets", "_book", "_ending", "_house", "_ids", "_on_said", "_options", "_partition",
+                 "_result", "_source", "_sums")  # fmt: skip
+
+    def __init__(
+        self,
+        batch: Batch,
+        house: House,
+        source: Source,
+        partition: int,
+        book: Book,
+        ending: Ending,
+        on_said: Callable[[Book, Finished], None],
+    ) -> None:
+        """`on_said` is called once the round's own record is acknowledged."""
+        self._batch = batch
+        self._house = house
+        self._source = source
+        self._partition = partition
+        self._book = book
+        self._ending = ending
+        self._on_said = on_said
+        end = ending.round.cancelled or ending.round.completed
+        if end is None:
+            raise ValueError(f"round {book.round_id} of {book.table_id} has not ended")
+        self._at: Cancelled | Completed = end
+        is_refund = isinstance(end, Cancelled)
+        self._result: Result | None = None if is_refund else result_of(ending.round.places)
+        self._ids = EventIds(
+            "bet_refunded" if is_refund else "bet_settled", book.table_id, book.round_id, last=(REVISION,)
+        )
+        self._options: dict[Bet, Option] = {}
+        self._sums: dict[str, list[int]] = {}
+        self._bets = 0
+
+    @property
+    def cause(self) -> Cause:
+        """The record that completed or cancelled the round."""
+        return Cause(self._house.topics.table_events, self._partition, self._at.mark.offset)
+
+    def begin(self) -> None:
+        """Ask the ledger for each standing bet; the rest follows from its answers."""
+        book, batch, source = self._book, self._batch, self._source
+        settled = self._settled
+        for entry in book.standing:
+            bet = entry.bet
+            option = self._options.get(bet.bet) or self._option(bet.bet)
+            returned = Minor(
+                entry.taken if option.returned_units < 0 else bet.stake * option.returned_units
+            )
+            batch.ask(
+                Settle(source, bet.account_id, bet.table_id, bet.round_id, bet.bet_id, returned, REVISION),
+                settled,
+                entry,
+                option,
+                returned,
+            )
+        batch.rounds.append(self._end)
+
+    def _option(self, bet: Bet) -> Option:
+        book, at = self._book, self._at
+        if self._result is None or isinstance(at, Cancelled):
+            refunded = RefundedTemplate(
+                table_id=book.table_id,
+                round_id=book.round_id,
+                bet=bet,
+                reason=at.reason,  # type: ignore[union-attr]  # a refund is caused by a cancellation
+                cause=self.cause,
+                occurred_at=Timestamp(at.occurred_at),
+                revision=REVISION,
+            )
+            option = Option(bet, "refunded", -1, refunded.render)
+        else:
+            said = self._result.verdicts[bet]
+            settled = SettledTemplate(
+                table_id=book.table_id,
+                round_id=book.round_id,
+                bet=bet,
+                outcome=said.outcome,
+                odds=said.odds,
+                player=shown(self._result.hands[bet.seat]),
+                banker=shown(self._result.banker),
+                rule=said.rule,
+                ruleset=RULESET,
+                cause=self.cause,
+                occurred_at=Timestamp(at.occurred_at),
+                revision=REVISION,
+            )
+            option = Option(bet, said.outcome, said.returned_units, settled.render)
+        self._options[bet] = option
+        return option
+
+    def _settled(self, answer: Answer, entry: Entry, option: Option, returned: int) -> None:
+        if answer.status is not Status.MOVED:
+            if answer.status is Status.ABSENT:
+                return  # asked in the batch of its own decision, which was a refusal or a withdrawal
+            raise LedgerCorruptError(f"a settlement of {entry.bet.bet_id} was answered {answer.status}")
+        bet = entry.bet
+        event_id = self._ids(bet.bet_id)
+        currency, taken = bet.currency, entry.taken
+        if option.returned_units < 0:
+            value = option.render(
+                event_id=event_id,
+                bet_id=bet.bet_id,
+                account_id=bet.account_id,
+                stake=bet.stake,
+                currency=currency,
+                taken=taken,
+                available=answer.available,
+                held=answer.held,
+                sequence=answer.sequence,
+            )
+            event_type = "bet_refunded"
+        else:
+            value = option.render(
+                event_id=event_id,
+                bet_id=bet.bet_id,
+                account_id=bet.account_id,
+                stake=bet.stake,
+                currency=currency,
+                taken=taken,
+                returned=returned,
+                available=answer.available,
+                held=answer.held,
+                sequence=answer.sequence,
+            )
+            event_type = "bet_settled"
+        voice = self._house.voice
+        route = voice.route(bet.account_id)
+        message = Message(route.key, value, voice.headers(event_type, event_id, self._at.occurred_at))
+        self._batch.facts.add(route.settlements, message)
+        self._bets += 1
+        _add(self._sums, currency, taken, returned)
+        if answer.is_fresh:
+            _add(option.sums, currency, taken, returned)
+
+    def _end(self) -> None:
+        """All answers are known: make the round's own record."""
+        book, batch, ending, at = self._book, self._batch, self._ending, self._at
+        round_ = ending.round
+        finished = Finished(
+            shoe_id=round_.shoe_id,
+            first_event=round_.first,
+            last_event=round_.last,
+            first_bet=book.first,
+            seal=book.seal if book.seal is not None else -1,
+            closed_at_ms=round_.closed_at_ms,
+            cancelled_at_ms=round_.cancelled.mark.at_ms if round_.cancelled is not None else None,
+            caused_at_ms=at.mark.at_ms,
+            revision=REVISION,
+            shoe=note_of_shoe(ending.shoe),
+            table=None if ending.table is None else note_of_table(ending.table, at.mark.offset),
+        )
+        totals = totals_of({currency: (taken, returned) for currency, (_, taken, returned) in self._sums.items()})
+        fact: RoundSettled | RoundRefunded
+        if self._result is None or isinstance(at, Cancelled):
+            fact = RoundRefunded(
+                event_id=EventId(""),
+                occurred_at=Timestamp(at.occurred_at),
+                cause=self.cause,
+                table_id=book.table_id,
+                shoe_id=round_.shoe_id,
+                round_id=book.round_id,
+                reason=at.reason,  # type: ignore[union-attr]  # a refund is caused by a cancellation
+                bets=self._bets,
+                totals=totals,
+                seal=finished.seal,
+                revision=REVISION,
+            )
+        else:
+            fact = RoundSettled(
+                event_id=EventId(""),
+                occurred_at=Timestamp(at.occurred_at),
+                cause=self.cause,
+                table_id=book.table_id,
+                shoe_id=round_.shoe_id,
+                round_id=book.round_id,
+                banker=shown(self._result.banker),
+                players=_players(self._result),
+                bets=self._bets,
+                totals=totals,
+                seal=finished.seal,
+                ruleset=RULESET,
+                revision=REVISION,
+            )
+        self._house.voice.say_round(batch.round_facts, self._partition, fact, (HEADER, encode_note(finished)))
+        self._count(is_refund=isinstance(fact, RoundRefunded))
+        batch.caused_at_ms.append((at.mark.at_ms, self._bets))
+        batch.acknowledged.append(lambda: self._on_said(book, finished))
+
+    def _count(self, *, is_refund: bool) -> None:
+        counts = self._batch.tally
+        counts[tally.ROUND_REFUNDED if is_refund else tally.ROUND_SETTLED] += 1
+        for option in self._options.values():
+            for currency, (bets, taken, returned) in option.sums.items():
+                counts[tally.settled(option.bet, option.outcome)] += bets
+                if not is_refund:
+                    counts[tally.taken(option.bet, currency)] += taken
+                    counts[tally.returned(option.bet, currency)] += returned
+
+
+def shown(hand: Hand) -> HandShown:
+    """A hand as others see it."""
+    return HandShown(
+        cards=(str(hand.cards[0]), str(hand.cards[1])),
+        value=hand.value,
+        points=hand.points,
+        combination=hand.combination,
+        pair=hand.is_pair,
+        flush=hand.is_flush,
+    )
+
+
+def _players(result: Result) -> tuple[SeatResult, ...]:
+    players = []
+    for seat in PLAYER_SEATS:
+        hand = shown(result.hands[seat])
+        players.append(
+            SeatResult(
+                seat=seat,
+                result=result.verdicts[Bet(seat.value)].outcome,
+                cards=hand.cards,
+                value=hand.value,
+                points=hand.points,
+                combination=hand.combination,
+                pair=hand.pair,
+                flush=hand.flush,
+            )
+        )
+    return tuple(players)
+
+
+def _add(sums: dict[str, list[int]], currency: str, taken: int, returned: int) -> None:
+    try:
+        row = sums[currency]
+    except KeyError:
+        row = sums[currency] = [0, 0, 0]
+    row[0] += 1
+    row[1] += taken
+    row[2] += returned

@@ -1,0 +1,270 @@
+"""The desk: one co-partition of bets and table events, folded in the order of broker time into batches.
+
+Synchronous and without I/O: `read` takes what may be processed, `recall.py` fetches what the ledger remembers for it,
+`fold` does the rest. The floor knows the tables; the desk keeps the books of open rounds, seals them and ends them,
+and knows which part of the log a replay would need.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from pokdeng.events.inputs import BetCancelled, BetPlaced, BettingClosed, RoundOpened, ShoeStarted
+from pokdeng.events.reasons import BetReason, CancelReason
+from pokdeng.ledger.port import Source
+from pokdeng.settlement.betting import Betting
+from pokdeng.settlement.book import Book, Ending
+from pokdeng.settlement.closing import Closing
+from pokdeng.settlement.finished import note_of_table
+from pokdeng.settlement.floor import Floor
+from pokdeng.settlement.keys import KeyCheck
+from pokdeng.settlement.memory import Recalled, mark_note, round_page, shoe_note, table_note
+from pokdeng.stream.merge import FIRST, SECOND, Merge
+from pokdeng.wire import MalformedRecordError, decode_bet_event, decode_table_event
+
+if TYPE_CHECKING:
+    from pokdeng.events.ids import RoundId, TableId
+    from pokdeng.events.inputs import BetEvent, TableEvent
+    from pokdeng.events.reasons import HoldReason
+    from pokdeng.ledger.port import Note, RoundName
+    from pokdeng.rounds import Applied, Refused, Table
+    from pokdeng.settlement.batch import Batch
+    from pokdeng.settlement.finished import Finished
+    from pokdeng.settlement.house import House
+    from pokdeng.stream.port import Record
+
+Key: TypeAlias = "tuple[TableId, RoundId]"
+Read: TypeAlias = "tuple[int, Record, TableEvent | BetEvent | MalformedRecordError]"
+"""A side of the merge, its record, and what it says or why it cannot be used."""
+
+
+class Desk:
+    """One co-partition of a worker, from its assignment to its revocation."""
+
+    def __init__(self, partition: int, house: House, merge: Merge, *, next_event: int, next_bet: int) -> None:
+        """The offsets are where reading begins."""
+        self.partition = partition
+        self.source = Source(f"p{partition}")
+        self.merge = merge
+        self.floor = Floor(self)
+        self.books: dict[Key, Book] = {}
+        """Rounds that are not said yet."""
+        self.finished: dict[Key, Finished] = {}
+        """Rounds that are said, but not yet below what is committed, or not yet noted."""
+        self.next_event = next_event
+        self.next_bet = next_bet
+        """What is acknowledged up to; reading is ahead of it."""
+        self._house = house
+        self._waiting: list[Book] = []
+        """Rounds whose betting is over, but not sealed."""
+        self._betting = Betting(self.source, house)
+        self._keys = KeyCheck(house.table_partitions)
+        self._memory = Recalled()
+        self._batch: Batch
+
+    def read(self, limit: int) -> list[Read]:
+        """Take up to `limit` records that may be processed now, decoded."""
+        out: list[Read] = []
+        check = self._keys.check
+        for side, record in self.merge.take(limit):
+            event: TableEvent | BetEvent | MalformedRecordError
+            try:
+                event = (decode_bet_event if side else decode_table_event)(record.value, record.key)
+                check(record, event.table_id)
+            except MalformedRecordError as error:
+                event = error
+            out.append((side, record, event))
+        return out
+
+    def fold(self, batch: Batch, reads: list[Read], memory: Recalled, now: float) -> None:
+        """Fold records, and end the rounds that are sealed thereby. `now` is the merge's monotonic clock."""
+        self._batch = self._betting.batch = batch
+        self._memory = memory
+        batch.records += len(reads)
+        books, betting = self.books, self._betting
+        next_of = [self.next_event, self.next_bet]
+        for side, record, event in reads:
+            next_of[side] = record.offset + 1
+            if side and self._waiting:
+                self._seal_before(record)
+            if isinstance(event, BetPlaced):
+                book = books.get((event.table_id, event.round_id))
+                if book is not None:
+                    betting.place(record, event, book)
+                else:
+                    self._without_book(record, event)
+            elif isinstance(event, MalformedRecordError):
+                batch.dead_letter(record, event.reason, event.detail)
+            elif isinstance(event, BetCancelled):
+                book = books.get((event.table_id, event.round_id))
+                if book is not None:
+                    betting.cancel(record, event, book)
+                else:
+                    self._without_book(record, event)
+            else:
+                self.floor.fold(record, event, memory)
+        if self._waiting:
+            self._seal_past(now)
+        batch.acknowledged.append(lambda: self._advance(*next_of))
+
+    def _advance(self, next_event: int, next_bet: int) -> None:
+        self.next_event = max(self.next_event, next_event)
+        self.next_bet = max(self.next_bet, next_bet)
+
+    # What the floor tells
+
+    def applied(self, record: Record, event: TableEvent, table: Table, verdict: Applied) -> None:
+        """An event counts: open, close, seal or end a book."""
+        if isinstance(event, ShoeStarted):
+            shoe = table.shoes[event.shoe_id]
+            self._batch.notes.append(
+                shoe_note(self.source, table.table_id, shoe, record.offset, self._house.remember_ms)
+            )
+            return
+        if verdict.held is not None:
+            self._held(record, event, table, verdict.held)
+        key = (table.table_id, event.round_id)
+        if isinstance(event, RoundOpened):
+            if key not in self.finished:
+                book = self.books[key] = Book(table.table_id, table.rounds[event.round_id])
+                self._memory.seed(book)
+            return
+        known = self.books.get(key)
+        if known is None:
+            return  # finished: folded again for the sake of its shoe
+        round_ = known.round = table.rounds[event.round_id]
+        if known.wait_ms is None and (isinstance(event, BettingClosed) or round_.cancelled is not None):
+            known.wait_ms = record.timestamp
+            self._waiting.append(known)
+        if verdict.over is not None:
+            is_alone = all(other.is_over for other in table.rounds.values())
+            known.ending = Ending(round_, table.shoes[round_.shoe_id], table if is_alone else None)
+            if known.seal is not None:
+                self._close(known)
+
+    def refused(self, record: Record, event: TableEvent, table: Table, verdict: Refused) -> None:
+        """An event cannot be used."""
+        self._batch.dead_letter(record, verdict.reason, verdict.detail)
+        if verdict.held is not None:
+            self._held(record, event, table, verdict.held)
+
+    def repeated(self, record: Record) -> None:
+        """An event says what is known."""
+        self._batch.duplicate(record)
+
+    def _held(self, record: Record, event: TableEvent, table: Table, held: tuple[RoundId, HoldReason]) -> None:
+        round_id, reason = held
+        round_ = table.rounds[round_id]
+        self._house.voice.round_held(self._batch, record, event.occurred_at, table.table_id, round_, reason)
+        book = self.books.get((table.table_id, round_id))
+        if book is not None:
+            book.round = round_
+
+    # Bets on rounds that are not open here
+
+    def _without_book(self, record: Record, event: BetPlaced | BetCancelled) -> None:
+        key = (event.table_id, event.round_id)
+        finished = self.finished.get(key) or self._memory.round(*key).finished
+        at_ms = record.timestamp
+        if finished is not None and record.offset < finished.seal:
+            return  # read again: decided before the round was said, with it
+        memory = self._memory.round(*key)
+        if memory.finished is None:
+            memory.finished = finished
+        if finished is None:
+            bet_reason, cancel_reason = BetReason.ROUND_UNKNOWN, CancelReason.ROUND_UNKNOWN
+        elif finished.was_cancelled_by(at_ms):
+            bet_reason, cancel_reason = BetReason.ROUND_CANCELLED, CancelReason.ROUND_CANCELLED
+        else:
+            bet_reason, cancel_reason = BetReason.BETTING_CLOSED, CancelReason.BETTING_CLOSED
+        if isinstance(event, BetPlaced):
+            is_in_time = finished is not None and finished.is_in_time(at_ms)
+            self._betting.place_without_book(record, event, memory, bet_reason, is_in_time=is_in_time)
+        else:
+            self._betting.cancel_without_book(record, event, memory, cancel_reason)
+
+    # Sealing and ending
+
+    def _seal_before(self, record: Record) -> None:
+        """The next record of `bets` is later than some closes: it is their seal."""
+        later = [book for book in self._waiting if book.wait_ms is not None and book.wait_ms < record.timestamp]
+        if later:
+            self._waiting = [book for book in self._waiting if book not in later]
+            for book in later:
+                book.cap(record.offset)
+                if book.ending is not None:
+                    self._close(book)
+
+    def _seal_past(self, now: float) -> None:
+        """Seal at the log's end what has ended and has every bet up to its close read."""
+        still: list[Book] = []
+        for book in self._waiting:
+            if book.ending is None or book.wait_ms is None:
+                still.append(book)
+            elif self.merge.is_past(book.wait_ms):
+                book.cap(self.merge.next_offset(SECOND))
+                self._close(book)
+            else:
+                self.merge.want_past(book.wait_ms, now)
+                still.append(book)
+        self._waiting = still
+
+    def _close(self, book: Book) -> None:
+        ending = book.ending
+        if ending is None:
+            raise ValueError(f"round {book.round_id} of {book.table_id} has not ended")
+        if book in self._waiting:
+            self._waiting.remove(book)
+        Closing(self._batch, self._house, self.source, self.partition, book, ending, self._said).begin()
+
+    def _said(self, book: Book, finished: Finished) -> None:
+        key = (book.table_id, book.round_id)
+        del self.books[key]
+        self.finished[key] = finished
+        self._house.voice.forget_round(*key)
+        if finished.table is not None:
+            self.floor.said(book.table_id, finished.table)
+
+    # Progress
+
+    @property
+    def watermarks(self) -> tuple[int, int]:
+        """The next offsets to commit, of table events and of bets: nothing below is needed by a replay."""
+        oldest_event = self.floor.oldest_needed
+        next_event = self.next_event if oldest_event is None else min(oldest_event, self.next_event)
+        firsts = [book.first for book in self.books.values() if book.first is not None]
+        return next_event, min(firsts, default=self.next_bet) if firsts else self.next_bet
+
+    def idle_notes(self) -> list[Note]:
+        """Notes of tables where nothing is going on, that would keep the log for nothing. Then `noted_idle`."""
+        return [
+            table_note(self.source, table.table_id, note_of_table(table, as_of))
+            for table, as_of in self.floor.idle(self.next_event)
+            if not any(table_id == table.table_id for table_id, _ in self.books)
+        ]
+
+    def passed(self, next_event: int, next_bet: int) -> dict[Key, Finished]:
+        """Finished rounds of which nothing is needed by a replay from these committed offsets."""
+        return {
+            key: finished
+            for key, finished in self.finished.items()
+            if finished.seal <= next_bet and finished.last_event < next_event
+        }
+
+    def notes_of(self, passed: dict[Key, Finished]) -> list[Note]:
+        """What to remember of rounds before they leave memory: each, its shoe for as long, and its table."""
+        ttl_ms = self._house.remember_ms
+        notes = [
+            mark_note(self.source, round_page(*key), finished, ttl_ms) for key, finished in passed.items()
+        ]
+        for table_id in {table_id for table_id, _ in passed}:
+            snapshot = self.floor.snapshot(table_id)
+            if snapshot is not None:
+                notes.append(table_note(self.source, table_id, snapshot))
+        return notes
+
+    def forget(self, passed: dict[Key, Finished]) -> None:
+        """These rounds are noted: they leave memory."""
+        for key in passed:
+            del self.finished[key]
+            self.floor.forget_round(*key)

@@ -1,0 +1,24 @@
+"""What desks and cashiers share: topics, limits, how long ids are remembered, and the voice they say facts with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pokdeng.settlement.limits import Limits
+    from pokdeng.settlement.voice import Voice
+    from pokdeng.wire import Topics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class House:
+    """Made once, at the start. `remember_ms`: how long bets, rounds and shoes are remembered once finished."""
+
+    topics: Topics
+    limits: Limits
+    voice: Voice
+    remember_ms: int
+    table_partitions: int
+    """Partitions of table-events, bets and rounds."""
+    funds_partitions: int

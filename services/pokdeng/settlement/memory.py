@@ -1,0 +1,168 @@
+"""What the worker has the ledger remember of rounds, shoes and tables that it holds no more: pages of notes.
+
+| page | field | value |
+|---|---|---|
+| `round|TABLE|ROUND` | `m` | the finished round (`finished.Finished`) |
+| | `b|BET` | a bet refused while the round was not open here (`[offset, account, bet, stake, currency, reason]`) |
+| | `x|ACCOUNT|BET` | a cancel refused then (`[offset, reason]`) |
+| `shoe|TABLE|SHOE` | `m` | a started shoe (`[offset, decks, burn card]`) |
+| `table|TABLE` | `m` | the table when none of its rounds was open (`finished.TableNote`) |
+
+Pages of rounds and shoes live for `--remember`; those of tables for ever. Nothing here moves money.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pokdeng.events.ids import AccountId, BetId
+from pokdeng.ledger.port import Note
+from pokdeng.settlement.book import Stray
+from pokdeng.settlement.finished import Finished, TableNote, decode_finished, decode_table, encode_note
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pokdeng.events.ids import RoundId, ShoeId, TableId
+    from pokdeng.events.inputs import BetCancelled, BetPlaced
+    from pokdeng.ledger.port import BetName, BetRecord, Source
+    from pokdeng.rounds import Round, Shoe
+    from pokdeng.settlement.book import Book
+
+MARK = "m"
+
+_StrayNote = tuple[int, str, str, int, str, str]
+_CancelNote = tuple[int, str]
+
+
+def round_page(table_id: TableId, round_id: RoundId) -> str:
+    """The page of a round."""
+    return f"round|{table_id}|{round_id}"
+
+
+def shoe_page(table_id: TableId, shoe_id: ShoeId) -> str:
+    """The page of a shoe."""
+    return f"shoe|{table_id}|{shoe_id}"
+
+
+def table_page(table_id: TableId) -> str:
+    """The page of a table."""
+    return f"table|{table_id}"
+
+
+class RoundMemory:
+    """A round's page, and what this batch adds to it."""
+
+    __slots__ = ("cancels", "finished", "known", "name", "strays")
+
+    def __init__(self, name: str, fields: Mapping[str, bytes]) -> None:
+        """Read a page."""
+        self.name = name
+        self.finished: Finished | None = None
+        self.strays: dict[BetId, tuple[Stray, str]] = {}
+        self.cancels: dict[tuple[AccountId, BetId], tuple[int, str]] = {}
+        self.known: dict[BetId, BetRecord] = {}
+        """The ledger's records of late bets of a finished round."""
+        for field, value in fields.items():
+            kind, _, rest = field.partition("|")
+            if kind == MARK:
+                self.finished = decode_finished(value)
+            elif kind == "b":
+                *stray, reason = msgspec.json.decode(value, type=_StrayNote)
+                self.strays[BetId(rest)] = (Stray(*stray), reason)
+            elif kind == "x":
+                account, _, bet = rest.partition("|")
+                self.cancels[AccountId(account), BetId(bet)] = msgspec.json.decode(value, type=_CancelNote)
+
+    def add_bet(self, source: Source, offset: int, bet: BetPlaced, reason: str, ttl_ms: int) -> Note:
+        """Remember a bet that is refused while its round is not open here."""
+        stray = Stray(offset, bet.account_id, bet.bet.value, bet.stake, bet.currency)
+        self.strays[bet.bet_id] = (stray, reason)
+        value = msgspec.json.encode((offset, bet.account_id, bet.bet.value, bet.stake, bet.currency, reason))
+        return Note(source, self.name, f"b|{bet.bet_id}", value, True, ttl_ms)
+
+    def add_cancel(self, source: Source, offset: int, cancel: BetCancelled, reason: str, ttl_ms: int) -> Note:
+        """Remember a cancel that is refused while its round is not open here."""
+        self.cancels[cancel.account_id, cancel.bet_id] = (offset, reason)
+        field = f"x|{cancel.account_id}|{cancel.bet_id}"
+        return Note(source, self.name, field, msgspec.json.encode((offset, reason)), True, ttl_ms)
+
+
+def mark_note(source: Source, page: str, finished: Finished, ttl_ms: int) -> Note:
+    """Remember that a round is finished: the latest revision replaces the earlier one."""
+    return Note(source, page, MARK, encode_note(finished), False, ttl_ms)
+
+
+def table_note(source: Source, table_id: TableId, note: TableNote) -> Note:
+    """Remember a table at a point where none of its rounds was open."""
+    return Note(source, table_page(table_id), MARK, encode_note(note), False, None)
+
+
+def shoe_note(source: Source, table_id: TableId, shoe: Shoe, offset: int, ttl_ms: int) -> Note:
+    """Remember that a shoe was started, by which record; or anew, for as long again."""
+    value = msgspec.json.encode((offset, shoe.decks, str(shoe.burn_card)))
+    return Note(source, shoe_page(table_id, shoe.shoe_id), MARK, value, True, ttl_ms)
+
+
+class ShoeMark(msgspec.Struct, frozen=True, array_like=True):
+    """A shoe that was started by the record at `offset`."""
+
+    offset: int
+    decks: int
+    burn_card: str
+
+
+class Recalled:
+    """What was recalled for one batch, of rounds, shoes and tables that are not held in memory."""
+
+    __slots__ = ("_rounds", "_shoes", "revived", "tables")
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self._rounds: dict[tuple[TableId, RoundId], RoundMemory] = {}
+        self._shoes: dict[tuple[TableId, ShoeId], ShoeMark] = {}
+        self.tables: dict[TableId, TableNote] = {}
+        self.revived: dict[tuple[TableId, RoundId], Round] = {}
+        """Finished rounds, folded again from the log."""
+
+    def add_round(self, table_id: TableId, round_id: RoundId, fields: Mapping[str, bytes]) -> RoundMemory:
+        """A round's page."""
+        memory = self._rounds[table_id, round_id] = RoundMemory(round_page(table_id, round_id), fields)
+        return memory
+
+    def add_shoe(self, table_id: TableId, shoe_id: ShoeId, fields: Mapping[str, bytes]) -> None:
+        """A shoe's page."""
+        if MARK in fields:
+            self._shoes[table_id, shoe_id] = msgspec.json.decode(fields[MARK], type=ShoeMark)
+
+    def add_table(self, table_id: TableId, fields: Mapping[str, bytes]) -> None:
+        """A table's page."""
+        if MARK in fields:
+            self.tables[table_id] = decode_table(fields[MARK])
+
+    def add_bets(self, name: BetName, records: tuple[BetRecord, ...]) -> None:
+        """What the ledger knows of a late bet of a finished round."""
+        for record in records:
+            self.round(name.table, name.round).known[name.bet_id] = record
+
+    def round(self, table_id: TableId, round_id: RoundId) -> RoundMemory:
+        """A round's page, empty where there was none."""
+        memory = self._rounds.get((table_id, round_id))
+        return self.add_round(table_id, round_id, {}) if memory is None else memory
+
+    def shoe(self, table_id: TableId, shoe_id: ShoeId) -> ShoeMark | None:
+        """The mark of a shoe that was started, None where it is not remembered."""
+        return self._shoes.get((table_id, shoe_id))
+
+    def seed(self, book: Book) -> None:
+        """Tell the book of a round that just opened what was refused before."""
+        memory = self._rounds.get((book.table_id, book.round_id))
+        if memory is None:
+            return
+        for bet_id, (stray, _) in memory.strays.items():
+            book.strays[bet_id] = stray
+        for name, (offset, _) in memory.cancels.items():
+            book.cancels[name] = offset
+            book.refused_cancels.add(name)

@@ -1,0 +1,67 @@
+"""What a batch counted: plain numbers by name, given to the metrics once the batch is acknowledged.
+
+Facts are counted when they are applied for the first time, never on a replay (`Answer.is_fresh`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from pokdeng.events.reasons import BetReason, DeadLetterReason, TransferReason
+    from pokdeng.rules import Bet
+
+Key: TypeAlias = tuple[str, ...]
+"""A metric's short name and its labels, in the order of the metric."""
+
+Tally: TypeAlias = "defaultdict[Key, int]"
+
+ACCEPTED: Final[Key] = ("bets", "accepted", "")
+WITHDRAWN_BETS: Final[Key] = ("bets", "withdrawn", "")
+BEHIND_SEAL: Final[Key] = ("behind_seal",)
+ROUND_SETTLED: Final[Key] = ("rounds", "settled")
+ROUND_REFUNDED: Final[Key] = ("rounds", "refunded")
+
+
+def new_tally() -> Tally:
+    """Nothing counted."""
+    return defaultdict(int)
+
+
+def bets_rejected(reason: BetReason) -> Key:
+    """Bets rejected for a reason."""
+    return _REJECTED.get(reason) or _REJECTED.setdefault(reason, ("bets", "rejected", reason.value))
+
+
+def funds(decision: str, reason: TransferReason | None) -> Key:
+    """Transfers credited, debited or rejected."""
+    return ("funds", decision, "" if reason is None else reason.value)
+
+
+def settled(bet: Bet, outcome: str) -> Key:
+    """Bets settled or refunded, by option and outcome."""
+    return ("settled", bet.value, outcome)
+
+
+def taken(bet: Bet, currency: str) -> Key:
+    """Minor units taken for settled bets."""
+    return ("taken", bet.value, currency)
+
+
+def returned(bet: Bet, currency: str) -> Key:
+    """Minor units returned for settled bets."""
+    return ("returned", bet.value, currency)
+
+
+def dead_letters(topic: str, reason: DeadLetterReason) -> Key:
+    """Records that could not be used."""
+    return ("dead_letters", topic, reason.value)
+
+
+def duplicates(topic: str) -> Key:
+    """Records that said what was known."""
+    return ("duplicates", topic)
+
+
+_REJECTED: dict[BetReason, Key] = {}

@@ -1,0 +1,149 @@
+"""Publishes batches: idempotent, acknowledged by all replicas, awaited, and nothing retried for ever."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import (
+    InvalidRecordError,
+    KafkaError,
+    MessageSizeTooLargeError,
+    ProducerClosed,
+    RecordListTooLargeError,
+)
+
+from pokdeng.stream.kafka.errors import unavailable
+from pokdeng.stream.port import RecordRefusedError, TopicPartition
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Mapping, Sequence
+
+    from pokdeng.stream.kafka.settings import KafkaSettings
+    from pokdeng.stream.port import Message
+
+_REFUSED: Final = (MessageSizeTooLargeError, RecordListTooLargeError, InvalidRecordError)
+"""What a broker answers to a batch for the sake of a record in it."""
+_REQUEST_OVERHEAD_BYTES: Final = 100_000
+_CLOSING_SECONDS: Final = 5.0
+
+
+class _Refused(NamedTuple):
+    """A batch that was refused: messages `first` .. `first + count - 1` of a partition."""
+
+    partition: TopicPartition
+    first: int
+    count: int
+    error: KafkaError
+
+
+class Publisher:
+    """One producer without compression; a second with, opened on first use.
+
+    A producer that failed is thrown away: its batches in flight end with it, and after a refused batch its sequence
+    numbers have a gap that the broker would refuse for ever.
+    """
+
+    def __init__(self, settings: KafkaSettings) -> None:
+        """Nothing is connected before the first batch."""
+        self._settings = settings
+        self._producers: dict[str | None, AIOKafkaProducer] = {}
+        self._opening = asyncio.Lock()
+
+    async def publish(self, batches: Mapping[TopicPartition, Sequence[Message]], compression: str | None) -> None:
+        """Append per partition in order; return when all are acknowledged.
+
+        A batch that the broker refuses is sent again in halves, until the record is found that it refuses alone.
+        Raises RecordRefusedError or LogUnavailableError; any subset may have been appended then.
+        """
+        starts = dict.fromkeys(batches, 0)
+        most: dict[TopicPartition, int] = {}
+        while starts:
+            producer = await self._producer(compression)
+            sending = [
+                asyncio.ensure_future(self._send(producer, partition, batches[partition], start, most.get(partition)))
+                for partition, start in starts.items()
+            ]
+            try:
+                with unavailable("publishing"):
+                    async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
+                        refused = [one for one in await asyncio.gather(*sending) if one is not None]
+            except BaseException:
+                for task in sending:
+                    task.cancel()
+                await asyncio.gather(*sending, return_exceptions=True)
+                await self._discard(compression)
+                raise
+            if refused:
+                await self._discard(compression)
+            for one in refused:
+                if one.count == 1:
+                    raise RecordRefusedError(one.partition, one.first, repr(one.error)) from one.error
+            starts = {one.partition: one.first for one in refused}
+            most = {one.partition: one.count // 2 for one in refused}
+
+    async def close(self) -> None:
+        """Close the connections."""
+        for compression in list(self._producers):
+            await self._discard(compression)
+
+    async def _send(
+        self,
+        producer: AIOKafkaProducer,
+        partition: TopicPartition,
+        messages: Sequence[Message],
+        start: int,
+        most: int | None,
+    ) -> _Refused | None:
+        """Send messages from `start` on in as few batches as hold them, `most` in each; await every acknowledgement."""
+        sent: list[tuple[int, int, Awaitable[object]]] = []
+        count = len(messages)
+        while start < count:
+            batch = producer.create_batch()
+            append = batch.append
+            index, end = start, count if most is None else min(count, start + most)
+            while index < end:
+                key, value, headers = messages[index]
+                if append(timestamp=None, key=key, value=value, headers=headers) is None:
+                    break
+                index += 1
+            if index == start:
+                return _Refused(partition, start, 1, MessageSizeTooLargeError("it does not fit an empty batch"))
+            batch.close()
+            sent.append((start, index, await producer.send_batch(batch, partition.topic, partition=partition.partition)))
+            start = index
+        for first, end, acknowledged in sent:
+            try:
+                await acknowledged
+            except _REFUSED as error:
+                return _Refused(partition, first, end - first, error)
+        return None
+
+    async def _producer(self, compression: str | None) -> AIOKafkaProducer:
+        async with self._opening:
+            producer = self._producers.get(compression)
+            if producer is None:
+                producer = AIOKafkaProducer(
+                    **self._settings.client_arguments(),
+                    acks="all",
+                    enable_idempotence=True,
+                    compression_type=compression,
+                    max_batch_size=self._settings.max_batch_bytes,
+                    max_request_size=self._settings.max_batch_bytes + _REQUEST_OVERHEAD_BYTES,
+                )
+                with unavailable("opening a producer"):
+                    async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
+                        await producer.start()
+                self._producers[compression] = producer
+            return producer
+
+    async def _discard(self, compression: str | None) -> None:
+        producer = self._producers.pop(compression, None)
+        if producer is not None:
+            # Else it would wait until everything that is still queued is delivered.
+            producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - has a contract test
+            with suppress(asyncio.TimeoutError):
+                async with asyncio.timeout(_CLOSING_SECONDS):
+                    await producer.stop()

@@ -1,0 +1,44 @@
+"""Bytes and events, both ways: decoding of the inputs, ids and bytes of the facts, topics, dead letters, schemas.
+
+Everything is derived from the dataclasses of `pokdeng.events`. No Kafka and no Redis here.
+"""
+
+from __future__ import annotations
+
+from pokdeng.wire.encode import encode
+from pokdeng.wire.errors import MalformedOutputError, MalformedRecordError
+from pokdeng.wire.headers import headers
+from pokdeng.wire.inputs import BYTES_MAX, EventDecoder, decode_bet_event, decode_funds_event, decode_table_event
+from pokdeng.wire.keys import expected_key
+from pokdeng.wire.naming import NAMED_BY, EventIds, event_id, event_id_of
+from pokdeng.wire.outputs import OUTPUTS_OF, decode_output
+from pokdeng.wire.templates import AcceptedTemplate, RefundedTemplate, RejectedTemplate, SettledTemplate
+from pokdeng.wire.topics import REQUIREMENTS, KeyedBy, Requirement, TopicKind, Topics
+
+__all__ = [
+    "BYTES_MAX",
+    "NAMED_BY",
+    "OUTPUTS_OF",
+    "REQUIREMENTS",
+    "AcceptedTemplate",
+    "EventDecoder",
+    "EventIds",
+    "KeyedBy",
+    "MalformedOutputError",
+    "MalformedRecordError",
+    "RefundedTemplate",
+    "RejectedTemplate",
+    "Requirement",
+    "SettledTemplate",
+    "TopicKind",
+    "Topics",
+    "decode_bet_event",
+    "decode_funds_event",
+    "decode_output",
+    "decode_table_event",
+    "encode",
+    "event_id",
+    "event_id_of",
+    "expected_key",
+    "headers",
+]
