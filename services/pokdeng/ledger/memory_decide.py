@@ -178,7 +178,7 @@ class Decision:
 
     def _balance(self, account: AccountId) -> Balance | None:
         balance = self._accounts.get(account) or self._bucket.accounts.get(account)
-        if balance is not None and not _is_sound(balance):
+        if balance is not None and not balance.is_sound:
             raise LedgerCorruptError(f"account {account}: {balance}")
         return balance
 
@@ -230,13 +230,3 @@ def _reason_against(transfer: Transfer, balance: Balance | None) -> TransferReas
 def _check_amount(amount: int, what: str) -> None:
     if not 0 <= amount <= LARGEST_MINOR:
         raise LedgerCorruptError(f"{what} {amount}, outside of 0 .. 2^53 - 1")
-
-
-def _is_sound(balance: Balance) -> bool:
-    numbers = (balance.available, balance.held, balance.sequence)
-    return (
-        all(isinstance(number, int) and abs(number) <= LARGEST_MINOR for number in numbers)
-        and balance.held >= 0
-        and balance.sequence >= 1
-        and balance.available + balance.held <= LARGEST_MINOR
-    )

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from pokdeng.events.ids import AccountId, BetId, Currency, RoundId, TableId, TransferId
 from pokdeng.events.reasons import TransferKind
-from pokdeng.ledger.port import Account, BetRecord, LedgerError, Source, bucket_of
+from pokdeng.ledger.port import LARGEST_MINOR, Account, BetRecord, LedgerError, Source, bucket_of
 
 
 class Balance(NamedTuple):
@@ -22,6 +22,16 @@ class Balance(NamedTuple):
     available: int
     held: int
     sequence: int
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether this can be the balance of an account."""
+        return (
+            0 <= self.held <= LARGEST_MINOR
+            and abs(self.available) <= LARGEST_MINOR
+            and self.available + self.held <= LARGEST_MINOR
+            and 1 <= self.sequence <= LARGEST_MINOR
+        )
 
 
 class After(NamedTuple):

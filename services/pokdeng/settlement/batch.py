@@ -47,6 +47,7 @@ class Batch:
         "dead_letters",
         "decided_at_ms",
         "facts",
+        "letters",
         "notes",
         "operations",
         "reactions",
@@ -67,6 +68,8 @@ class Batch:
         self.notes: list[Note] = []
         self.facts = Outbox()
         self.dead_letters = Outbox()
+        self.letters: dict[TopicPartition, list[tuple[Record, DeadLetterReason, str]]] = {}
+        """What each of `dead_letters` is about, for the broker may refuse one as too large."""
         self.round_facts = Outbox()
         self.rounds: list[Callable[[], None]] = []
         """Rounds that end with this batch: their own records are made when all answers are known, and said last."""
@@ -93,7 +96,14 @@ class Batch:
     def dead_letter(self, record: Record, reason: DeadLetterReason, detail: str) -> None:
         """A record cannot be used."""
         self.tally[dead_letters(record.topic, reason)] += 1
-        self.voice.dead_letter(self, record, reason, detail)
+        partition, message = self.voice.dead_letter(record, reason, detail)
+        self.dead_letters.add(partition, message)
+        self.letters.setdefault(partition, []).append((record, reason, detail))
+
+    def truncate(self, partition: TopicPartition, index: int) -> None:
+        """The broker refuses a dead letter: it goes with hashes in place of its value and headers."""
+        record, reason, detail = self.letters[partition][index]
+        self.dead_letters.by_partition[partition][index] = self.voice.truncated(record, reason, detail)
 
     def duplicate(self, record: Record) -> None:
         """A record says what is known: counted, nothing else."""

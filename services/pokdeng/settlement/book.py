@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pokdeng.rules import taken_for
+from pokdeng.events.ids import Minor
 
 if TYPE_CHECKING:
     from pokdeng.events.ids import AccountId, BetId, RoundId, TableId
@@ -26,7 +26,7 @@ class Entry:
         self.bet = bet
         self.offset = offset
         self.state = PENDING
-        self.taken = taken_for(bet.bet, bet.stake)
+        self.taken = Minor(bet.stake * bet.bet.units_taken)
 
     def says_the_same(self, other: BetPlaced) -> bool:
         """Whether another record of this bet id has the same content. Source: the contract, "Duplicates"."""

@@ -19,17 +19,17 @@ from pokdeng.settlement.finished import note_of_table
 from pokdeng.settlement.floor import Floor
 from pokdeng.settlement.keys import KeyCheck
 from pokdeng.settlement.memory import Recalled, mark_note, round_page, shoe_note, table_note
-from pokdeng.stream.merge import FIRST, SECOND, Merge
+from pokdeng.stream.merge import SECOND, Merge
 from pokdeng.wire import MalformedRecordError, decode_bet_event, decode_table_event
 
 if TYPE_CHECKING:
     from pokdeng.events.ids import RoundId, TableId
     from pokdeng.events.inputs import BetEvent, TableEvent
     from pokdeng.events.reasons import HoldReason
-    from pokdeng.ledger.port import Note, RoundName
+    from pokdeng.ledger.port import Note
     from pokdeng.rounds import Applied, Refused, Table
     from pokdeng.settlement.batch import Batch
-    from pokdeng.settlement.finished import Finished
+    from pokdeng.settlement.finished import Finished, TableNote
     from pokdeng.settlement.house import House
     from pokdeng.stream.port import Record
 
@@ -60,6 +60,7 @@ class Desk:
         self._betting = Betting(self.source, house)
         self._keys = KeyCheck(house.table_partitions)
         self._memory = Recalled()
+        self._idle: dict[TableId, TableNote] = {}
         self._batch: Batch
 
     def read(self, limit: int) -> list[Read]:
@@ -236,12 +237,20 @@ class Desk:
         return next_event, min(firsts, default=self.next_bet) if firsts else self.next_bet
 
     def idle_notes(self) -> list[Note]:
-        """Notes of tables where nothing is going on, that would keep the log for nothing. Then `noted_idle`."""
-        return [
-            table_note(self.source, table.table_id, note_of_table(table, as_of))
+        """Notes of tables where nothing is going on, that would keep the log for nothing. Then call `noted_idle`."""
+        busy = {table_id for table_id, _ in self.books}
+        self._idle = {
+            table.table_id: note_of_table(table, as_of)
             for table, as_of in self.floor.idle(self.next_event)
-            if not any(table_id == table.table_id for table_id, _ in self.books)
-        ]
+            if table.table_id not in busy
+        }
+        return [table_note(self.source, table_id, note) for table_id, note in self._idle.items()]
+
+    def noted_idle(self) -> None:
+        """The notes of `idle_notes` are written."""
+        for table_id, note in self._idle.items():
+            self.floor.said(table_id, note)
+        self._idle = {}
 
     def passed(self, next_event: int, next_bet: int) -> dict[Key, Finished]:
         """Finished rounds of which nothing is needed by a replay from these committed offsets."""

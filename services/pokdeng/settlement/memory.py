@@ -70,8 +70,8 @@ class RoundMemory:
             if kind == MARK:
                 self.finished = decode_finished(value)
             elif kind == "b":
-                *stray, reason = msgspec.json.decode(value, type=_StrayNote)
-                self.strays[BetId(rest)] = (Stray(*stray), reason)
+                offset, account, bet, stake, currency, reason = msgspec.json.decode(value, type=_StrayNote)
+                self.strays[BetId(rest)] = (Stray(offset, account, bet, stake, currency), reason)
             elif kind == "x":
                 account, _, bet = rest.partition("|")
                 self.cancels[AccountId(account), BetId(bet)] = msgspec.json.decode(value, type=_CancelNote)

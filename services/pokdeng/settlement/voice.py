@@ -25,7 +25,7 @@ from pokdeng.events.reasons import TransferKind, TransferReason
 from pokdeng.stream.partitioner import partition_for
 from pokdeng.stream.port import Message, TopicPartition
 from pokdeng.wire import AcceptedTemplate, EventIds, RejectedTemplate, encode, event_id_of, expected_key, headers
-from pokdeng.wire.dead_letters import dead_letter
+from pokdeng.wire.dead_letters import dead_letter, truncated_dead_letter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -228,13 +228,15 @@ class Voice:
         """A round's own record, with a header of our own behind those of CloudEvents."""
         self._say(outbox, TopicPartition(self._topics.rounds, partition), fact, own)
 
-    def dead_letter(self, batch: Batch, record: Record, reason: DeadLetterReason, detail: str) -> None:
+    def dead_letter(self, record: Record, reason: DeadLetterReason, detail: str) -> tuple[TopicPartition, Message]:
         """A record cannot be used: it goes on as it came, with why."""
         count = self._counts[self._topics.dead_letters]
         partition = record.partition % count if record.key is None else partition_for(record.key, count)
-        letter = dead_letter(record, reason, detail)
-        message = Message(letter.key, letter.value, letter.headers)
-        batch.dead_letters.add(TopicPartition(self._topics.dead_letters, partition), message)
+        return TopicPartition(self._topics.dead_letters, partition), Message(*dead_letter(record, reason, detail))
+
+    def truncated(self, record: Record, reason: DeadLetterReason, detail: str) -> Message:
+        """A dead letter without what made it too large for the broker."""
+        return Message(*truncated_dead_letter(record, reason, detail))
 
     def _of_round(self, bet: BetPlaced, record: Record) -> RoundTexts:
         name = (bet.table_id, bet.round_id)

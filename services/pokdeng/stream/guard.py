@@ -25,6 +25,7 @@ class Guard:
         self._listener = listener
         self._changed = changed
         self._assigned: asyncio.Task[None] | None = None
+        self._revoking = asyncio.Lock()
         self._over = asyncio.Event()
         self._error: BaseException | None = None
         self.owned: Assignment | None = None
@@ -52,16 +53,17 @@ class Guard:
     async def revoke(self) -> None:
         """Have the listener finish and forget, if it owns anything. Nothing is delivered from the call on."""
         self.ready.clear()
-        owned, task, self._assigned = self.owned, self._assigned, None
-        if owned is None:
-            return
-        if task is not None and not task.done():
-            task.cancel()
-            await asyncio.wait([task])
-        if not self.is_over:
-            with _Recording(self):
-                await self._listener.revoked()
-        self.owned = None
+        async with self._revoking:
+            task, self._assigned = self._assigned, None
+            if self.owned is None:
+                return
+            if task is not None and not task.done():
+                task.cancel()
+                await asyncio.wait([task])
+            if not self.is_over:
+                with _Recording(self):
+                    await self._listener.revoked()
+            self.owned = None
 
     def arrive(self, partition: TopicPartition, records: Sequence[Record]) -> None:
         """Deliver; the caller has seen that `ready` is set."""

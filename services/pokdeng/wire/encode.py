@@ -1,7 +1,8 @@
-"""Facts to bytes: compact JSON, `type` first, then the fields in the order of their definition.
+"""Events to bytes: compact JSON, `type` first, then the fields in the order of their definition.
 
 A field of None is not written, but `combination` of a hand, which is null. Totals are sorted by currency. The same fact
-gives the same bytes for ever. `templates` makes the same bytes faster for facts that come by the thousand.
+gives the same bytes for ever. `templates` makes the same bytes faster for facts that come by the thousand. Inputs are
+written the same way, by the simulator and the supervisor's commands.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import Any, Final, TypeAlias, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from pokdeng.events.inputs import InputEvent
 from pokdeng.events.outputs import OutputEvent
+from pokdeng.rules import Card
 
 NULLABLE: Final = frozenset({"combination"})
 """The fields whose None is written, as null."""
@@ -21,8 +24,8 @@ NULLABLE: Final = frozenset({"combination"})
 _Convert: TypeAlias = Callable[[Any], Any]
 
 
-def encode(event: OutputEvent) -> bytes:
-    """The bytes of a fact, UTF-8."""
+def encode(event: InputEvent | OutputEvent) -> bytes:
+    """The bytes of a fact or an input, UTF-8; pure, and what `decode_output` and the decoders of `inputs` take back."""
     return msgspec.json.encode({"type": event.event_type, **_MEMBERS[type(event)](event)})
 
 
@@ -65,6 +68,8 @@ def _conversions_of(value_class: Any) -> dict[str, _Convert]:
 
 def _conversion(annotation: Any) -> _Convert | None:
     """What must be done to a value of this type; None where msgspec writes it as it is: a dataclass, field by field."""
+    if annotation is Card:
+        return str
     if is_dataclass(annotation):
         is_written_as_it_is = not _conversions_of(annotation) and not _may_be_absent(annotation)
         return None if is_written_as_it_is else _members_of(annotation)
@@ -77,8 +82,8 @@ def _sorted(mapping: Mapping[str, Any]) -> dict[str, Any]:
     return {name: mapping[name] for name in sorted(mapping)}
 
 
-_MEMBERS: Final[Mapping[type[OutputEvent], _Convert]] = {
-    event_class: _members_of(event_class) for event_class in get_args(OutputEvent)
+_MEMBERS: Final[Mapping[type[InputEvent | OutputEvent], _Convert]] = {
+    event_class: _members_of(event_class) for event_class in get_args(InputEvent) + get_args(OutputEvent)
 }
 _CONVERSIONS: Final[Mapping[type[OutputEvent], Mapping[str, _Convert]]] = {
     event_class: _conversions_of(event_class) for event_class in get_args(OutputEvent)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pokdeng.rules import Bet, Outcome
 
 _HERE = "\0"
-"""Where something varies; no JSON has this character in it, since it is written as an escape there."""
+"""Where something varies: a character that JSON never has in it, only its escape."""
 _TEXT = f'"{_HERE}"'
 _BALANCE = f'{{"available":{_HERE},"held":{_HERE},"sequence":{_HERE}}}'
 _END, _END_OVERDRAWN = "}}", ',"overdrawn":true}}'
@@ -171,8 +171,9 @@ class SettledTemplate:
     ) -> bytes:
         """The bytes of one fact; `net` follows, the last three are the balance after it."""
         a, b, c, d, e, f, g, h, i, j, k = self._parts
+        net = returned - taken
         return (
-            f"{a}{event_id}{b}{bet_id}{c}{account_id}{d}{stake}{e}{currency}{f}{taken}{g}{returned}{h}{returned - taken}"
+            f"{a}{event_id}{b}{bet_id}{c}{account_id}{d}{stake}{e}{currency}{f}{taken}{g}{returned}{h}{net}"
             f"{i}{available}{j}{held}{k}{sequence}{_END if available >= 0 else _END_OVERDRAWN}"
         ).encode()
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from aiokafka.errors import KafkaError
+from aiokafka.errors import ConsumerStoppedError, KafkaError, KafkaTimeoutError, ProducerClosed
 
 from pokdeng.stream.port import LogUnavailableError
 
@@ -14,10 +13,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+_PASSING: Final = (KafkaTimeoutError, ProducerClosed, ConsumerStoppedError)
+"""Says that Kafka is not there, besides what aiokafka calls retriable."""
+
+
 @contextmanager
 def unavailable(what: str) -> Iterator[None]:
-    """Anything that Kafka or the network answers to `what`, or a timeout, becomes LogUnavailableError."""
+    """Have LogUnavailableError say so where the network fails, time runs out, or Kafka asks to try again later.
+
+    What Kafka refuses for good passes as it is.
+    """
     try:
         yield
-    except (KafkaError, OSError, asyncio.TimeoutError) as error:
+    except (OSError, TimeoutError) as error:
         raise LogUnavailableError(f"{what}: {error!r}") from error
+    except KafkaError as error:
+        if is_passing(error):
+            raise LogUnavailableError(f"{what}: {error!r}") from error
+        raise
+
+
+def is_passing(error: KafkaError) -> bool:
+    """Whether the same might work later."""
+    return error.retriable or isinstance(error, _PASSING)

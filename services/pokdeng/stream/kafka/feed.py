@@ -44,6 +44,8 @@ class Feed:
         self.room = asyncio.Event()
         """Set when credits came back."""
         self.epoch = 0
+        self.is_closing = False
+        """Nothing is assigned any more."""
         self._copartitioned = copartitioned
         self._credits = Credits(credits)
         self._positions: dict[TopicPartition, int] = {}
@@ -51,6 +53,8 @@ class Feed:
 
     def assign(self, assignment: Assignment) -> None:
         """Begin an epoch. A broken co-partition ends everything."""
+        if self.is_closing:
+            return
         self._begin(assignment.partitions)
         parts = {
             topic: {partition.partition for partition in assignment.partitions if partition.topic == topic}

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import (
-    InvalidRecordError,
     KafkaError,
     MessageSizeTooLargeError,
     ProducerClosed,
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from pokdeng.stream.kafka.settings import KafkaSettings
     from pokdeng.stream.port import Message
 
-_REFUSED: Final = (MessageSizeTooLargeError, RecordListTooLargeError, InvalidRecordError)
+_REFUSED: Final = (MessageSizeTooLargeError, RecordListTooLargeError)
 """What a broker answers to a batch for the sake of a record in it."""
 _REQUEST_OVERHEAD_BYTES: Final = 100_000
 _CLOSING_SECONDS: Final = 5.0
@@ -112,7 +111,9 @@ class Publisher:
             if index == start:
                 return _Refused(partition, start, 1, MessageSizeTooLargeError("it does not fit an empty batch"))
             batch.close()
-            sent.append((start, index, await producer.send_batch(batch, partition.topic, partition=partition.partition)))
+            sent.append(
+                (start, index, await producer.send_batch(batch, partition.topic, partition=partition.partition))
+            )
             start = index
         for first, end, acknowledged in sent:
             try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import faust
+from aiokafka.structs import TopicPartition as KafkaPartition
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, Transport
 from faust.types import ConsumerMessage
 
@@ -62,7 +63,8 @@ class BatchThread(AIOKafkaConsumerThread):  # type: ignore[misc] - untyped
 
     async def commit_exactly(self, offsets: dict[TopicPartition, int]) -> None:
         """Commit what aiokafka's consumer commits, with what it raises."""
-        await self.call_thread(self._ensure_consumer().commit, offsets)
+        kafka_offsets = {KafkaPartition(*partition): offset for partition, offset in offsets.items()}
+        await self.call_thread(self._ensure_consumer().commit, kafka_offsets)
 
     async def _fetch(self, partitions: set[TopicPartition]) -> Fetched:
         consumer = self._ensure_consumer()
@@ -101,6 +103,10 @@ class BatchConsumer(Consumer):  # type: ignore[misc] - untyped
 
     _thread: BatchThread
 
+    async def commit_exactly(self, offsets: dict[TopicPartition, int]) -> None:
+        """Commit what aiokafka's consumer commits, with what it raises."""
+        await self._thread.commit_exactly(offsets)
+
     def _new_consumer_thread(self) -> BatchThread:
         return BatchThread(self, loop=self.loop, beacon=self.beacon)
 
@@ -113,6 +119,9 @@ class BatchConsumer(Consumer):  # type: ignore[misc] - untyped
             await self._idle(feed)
             return
         fetched = await self._thread.fetch(partitions)
+        while self.flow_active and not (feed.guard.ready.is_set() or feed.guard.is_over or self.should_stop):
+            # A rebalance came and went during the fetch: what it brought is of the new assignment.
+            await self.wait_first(feed.guard.ready.wait(), self.suspend_flow.wait(), timeout=_IDLE_SECONDS)
         if self.should_stop:
             return
         if not self.flow_active:

@@ -1,0 +1,297 @@
+"""The engine: gathers what arrived into batches, and carries each through fold, ledger and log to progress.
+
+One loop for all partitions of a worker, for batches are what makes it fast. In order: ask for the ends that the merges
+wait for; read; recall; fold; apply to the ledger; remember what was refused; say facts and dead letters; when these
+are acknowledged, say the rounds; only then count it as progress. What a batch says is sent while the next is folded,
+one batch at a time. Any failure stops the worker with nothing more committed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+import structlog
+
+from pokdeng.settlement.batch import Batch
+from pokdeng.settlement.cashier import Cashier
+from pokdeng.settlement.desk import Desk
+from pokdeng.settlement.progress import Progress
+from pokdeng.settlement.recall import recall
+from pokdeng.settlement.recovery import read_back
+from pokdeng.stream.merge import FIRST, SECOND, Merge
+from pokdeng.stream.port import RecordRefusedError, TopicPartition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pokdeng.ledger.port import Ledger, Source
+    from pokdeng.settlement.desk import Read
+    from pokdeng.settlement.house import House
+    from pokdeng.settlement.observer import Observer
+    from pokdeng.stream.port import Assignment, Log, Record
+
+_log = structlog.get_logger(__name__)
+
+BATCH_RECORDS = 2_000
+"""About as many records are folded at once: enough for large ledger calls, few enough for a short wait."""
+COMMIT_EVERY_S = 0.5
+REVOKE_WITHIN_S = 3.0
+LEASES_EVERY_S = 5.0
+
+
+class Engine:
+    """The reading side's client of the log (`pokdeng.stream.port.Listener`), and the loop behind it."""
+
+    def __init__(
+        self,
+        log: Log,
+        ledger: Ledger,
+        house: House,
+        observer: Observer,
+        *,
+        group: str,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds."""
+        self._clock = clock
+        self._transport = log
+        self._ledger = ledger
+        self._house = house
+        self._observer = observer
+        self._group = group
+        self._desks: dict[int, Desk] = {}
+        self._cashiers: dict[int, Cashier] = {}
+        self._wake = asyncio.Event()
+        self._turn = asyncio.Lock()
+        """Held while the ledger is used: by the loop's turn, or by what an assignment does."""
+        self._saying: asyncio.Task[None] | None = None
+        self._progress = Progress(log, ledger, house)
+        self._next_commit = 0.0
+        self._next_leases = 0.0
+        self._is_stopping = False
+        self.is_recovered = False
+        """Whether partitions are assigned and what was said of their rounds is known again."""
+
+    # The log's side
+
+    async def assigned(self, assignment: Assignment) -> None:
+        """Own the partitions: fence earlier owners, read back what was said, then let records in."""
+        async with self._turn:
+            topics = self._house.topics
+            tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
+            bets = sorted(p.partition for p in assignment.partitions if p.topic == topics.bets)
+            funds = sorted(p.partition for p in assignment.partitions if p.topic == topics.funds)
+            if tables != bets:
+                raise ValueError(f"table-events {tables} and bets {bets} are not assigned together")
+            starts = await self._starts(sorted(assignment.partitions))
+            for partition in tables:
+                self._desks[partition] = Desk(
+                    partition,
+                    self._house,
+                    Merge(),
+                    next_event=starts[TopicPartition(topics.table_events, partition)],
+                    next_bet=starts[TopicPartition(topics.bets, partition)],
+                )
+            for partition in funds:
+                start = starts[TopicPartition(topics.funds, partition)]
+                self._cashiers[partition] = Cashier(partition, self._house, next_transfer=start)
+            if self._sources:
+                await self._ledger.acquire(self._sources, group=self._group, generation=assignment.generation)
+            counts = [await read_back(self._transport, topics, desk) for desk in self._desks.values()]
+            self._progress = Progress(self._transport, self._ledger, self._house)
+            self.is_recovered = True
+            _log.info("assigned", tables=tables, funds=funds, generation=assignment.generation, read_back=sum(counts))
+        self._wake.set()
+
+    async def revoked(self) -> None:
+        """Finish what is under way, commit, forget. Within `REVOKE_WITHIN_S`, or without the commit."""
+        self.is_recovered = False
+        try:
+            async with asyncio.timeout(REVOKE_WITHIN_S):
+                async with self._turn:
+                    await self._said()
+                    await self._progress.finish(self._desks.values(), self._cashiers.values())
+                    if self._sources:
+                        await self._ledger.release(self._sources)
+        except TimeoutError:
+            _log.warning("revoked before the work under way was committed; its next owner does it again")
+        finally:
+            self._desks.clear()
+            self._cashiers.clear()
+
+    def arrived(self, partition: TopicPartition, records: Sequence[Record]) -> None:
+        """Queue what arrived."""
+        topics = self._house.topics
+        if partition.topic == topics.funds:
+            self._cashiers[partition.partition].offer(records)
+        else:
+            side = SECOND if partition.topic == topics.bets else FIRST
+            self._desks[partition.partition].merge.offer(side, records, self._clock())
+        self._wake.set()
+
+    # The loop
+
+    async def run(self) -> None:
+        """Work until `stop`; raises what went wrong."""
+        loop = asyncio.get_running_loop()
+        while not self._is_stopping:
+            self._wake.clear()
+            async with self._turn:
+                did_something, due = await self._do_turn()
+            if did_something:
+                await asyncio.sleep(0)
+                continue
+            timer = loop.call_later(max(0.0, due - self._clock()), self._wake.set)
+            try:
+                await self._wake.wait()
+            finally:
+                timer.cancel()
+
+    def stop(self) -> None:
+        """Have `run` return after its turn. What is under way is finished by `revoked`."""
+        self._is_stopping = True
+        self._wake.set()
+
+    @property
+    def open_rounds(self) -> int:
+        """How many rounds are not said yet."""
+        return sum(len(desk.books) for desk in self._desks.values())
+
+    @property
+    def held_rounds(self) -> int:
+        """How many rounds wait for the supervisor."""
+        return sum(book.round.is_held for desk in self._desks.values() for book in desk.books.values())
+
+    @property
+    def partitions(self) -> tuple[list[int], list[int]]:
+        """The co-partitions and funds partitions owned."""
+        return sorted(self._desks), sorted(self._cashiers)
+
+    @property
+    def _sources(self) -> list[Source]:
+        desks = [desk.source for desk in self._desks.values()]
+        return desks + [cashier.source for cashier in self._cashiers.values()]
+
+    async def _do_turn(self) -> tuple[bool, float]:
+        """One turn: whether anything was done, and when the next is due if nothing arrives."""
+        self._check_saying()
+        now = self._clock()
+        due = await self._ask_ends(now)
+        batch = await self._fold()
+        if not batch.is_empty:
+            await self._apply(batch)
+            await self._say(batch)
+        now = self._clock()
+        if now >= self._next_commit:
+            self._next_commit = now + COMMIT_EVERY_S
+            await self._progress.tick(self._desks.values(), self._cashiers.values())
+        if now >= self._next_leases and self._sources:
+            self._next_leases = now + LEASES_EVERY_S
+            await self._ledger.renew(self._sources)
+        return not batch.is_empty, min(due, self._next_commit)
+
+    async def _fold(self) -> Batch:
+        batch = Batch(self._house.voice)
+        desks = list(self._desks.values())
+        if desks:
+            limit = max(BATCH_RECORDS // 8, BATCH_RECORDS // len(desks))
+            reads_of = [(desk, desk.read(limit)) for desk in desks]
+            memory = await recall(self._ledger, self._transport, self._house.topics.table_events, reads_of)
+            now = self._clock()
+            for desk, reads in reads_of:
+                desk.fold(batch, reads, memory, now)
+        for cashier in self._cashiers.values():
+            cashier.fold(batch, BATCH_RECORDS)
+        return batch
+
+    async def _apply(self, batch: Batch) -> None:
+        if batch.operations:
+            began = time.perf_counter()
+            answers = await self._ledger.apply(batch.operations)
+            self._observer.ledger_called(time.perf_counter() - began)
+        else:
+            answers = []
+        batch.answered(answers)
+        if batch.notes:
+            await self._ledger.remember(batch.notes)
+
+    async def _say(self, batch: Batch) -> None:
+        """Begin to say a batch, once the one before is acknowledged."""
+        await self._said()
+        self._saying = asyncio.create_task(self._publish(batch))
+
+    async def _said(self) -> None:
+        saying, self._saying = self._saying, None
+        if saying is not None:
+            await saying
+
+    def _check_saying(self) -> None:
+        if self._saying is not None and self._saying.done():
+            saying, self._saying = self._saying, None
+            saying.result()
+
+    async def _publish(self, batch: Batch) -> None:
+        if batch.dead_letters.by_partition:
+            await self._publish_dead_letters(batch)
+        if batch.facts.by_partition:
+            await self._transport.publish(batch.facts.by_partition)
+        self._observer.facts_said(batch)
+        if batch.round_facts.by_partition:
+            await self._transport.publish(batch.round_facts.by_partition)
+        for acknowledge in batch.acknowledged:
+            acknowledge()
+        self._transport.done(batch.records)
+        self._observer.batch_said(batch)
+        self._wake.set()
+
+    async def _publish_dead_letters(self, batch: Batch) -> None:
+        truncated: set[tuple[TopicPartition, int]] = set()
+        while True:
+            try:
+                await self._transport.publish(batch.dead_letters.by_partition, compressed=True)
+            except RecordRefusedError as refused:
+                place = (refused.partition, refused.index)
+                if place in truncated:
+                    raise
+                truncated.add(place)
+                _log.exception("dead_letter_truncated", topic=refused.partition.topic, alarm=True)
+                batch.truncate(*place)
+            else:
+                return
+
+    async def _ask_ends(self, now: float) -> float:
+        """Ask for the ends that merges wait for, all at once; when to ask next where it is too early."""
+        topics = self._house.topics
+        due = now + COMMIT_EVERY_S
+        asked: dict[TopicPartition, tuple[Merge, int]] = {}
+        for desk in self._desks.values():
+            merge = desk.merge
+            for side, topic in ((FIRST, topics.table_events), (SECOND, topics.bets)):
+                merge.consumed(side, self._transport.position(TopicPartition(topic, desk.partition)))
+            ask = merge.needs_barrier()
+            if ask is None:
+                continue
+            if ask.not_before > now:
+                due = min(due, ask.not_before)
+                continue
+            topic = topics.bets if ask.side == SECOND else topics.table_events
+            asked[TopicPartition(topic, desk.partition)] = (merge, ask.side)
+        if asked:
+            asked_at = self._clock()
+            ends = await self._transport.end_offsets(list(asked))
+            for partition, (merge, side) in asked.items():
+                merge.barrier(side, ends[partition], asked_at)
+        return due
+
+    async def _starts(self, partitions: list[TopicPartition]) -> dict[TopicPartition, int]:
+        if not partitions:
+            return {}
+        committed = await self._transport.committed(partitions)
+        beginnings = await self._transport.beginning_offsets(partitions)
+        starts: dict[TopicPartition, int] = {}
+        for partition in partitions:
+            offset = committed[partition]
+            starts[partition] = beginnings[partition] if offset is None else max(offset, beginnings[partition])
+        return starts

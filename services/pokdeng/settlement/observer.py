@@ -1,0 +1,34 @@
+"""Who is told what the engine did: the metrics, and the demo's view. Nothing of it can disturb the money path."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pokdeng.settlement.batch import Batch
+
+
+class Observer(Protocol):
+    """Told by the engine; must not raise and must not block."""
+
+    def ledger_called(self, seconds: float) -> None:
+        """A batch was applied to the ledger."""
+
+    def facts_said(self, batch: Batch) -> None:
+        """The decisions and settlements of a batch are acknowledged."""
+
+    def batch_said(self, batch: Batch) -> None:
+        """All of a batch is acknowledged, the rounds' records too."""
+
+
+class SilentObserver:
+    """Tells nobody."""
+
+    def ledger_called(self, seconds: float) -> None:
+        """See `Observer`."""
+
+    def facts_said(self, batch: Batch) -> None:
+        """See `Observer`."""
+
+    def batch_said(self, batch: Batch) -> None:
+        """See `Observer`."""

@@ -1,0 +1,147 @@
+"""Topics and groups as the broker keeps them: create, describe, count."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+from aiokafka.errors import TopicAlreadyExistsError, for_code
+from aiokafka.structs import TopicPartition as KafkaPartition
+
+from pokdeng.stream.kafka.errors import unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from pokdeng.stream.kafka.settings import KafkaSettings
+    from pokdeng.stream.port import TopicPartition
+
+_UNCOMMITTED: Final = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTopicSpec:
+    """A topic to create."""
+
+    name: str
+    partitions: int
+    replication: int
+    """How many brokers keep it."""
+
+    configs: Mapping[str, str] = field(default_factory=dict)
+    """As the broker names them: `message.timestamp.type`, `retention.ms`, ..."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicDescription:
+    """A topic as it is."""
+
+    name: str
+    partitions: int
+    replication: int
+    """The fewest replicas that a partition of it has."""
+
+    configs: Mapping[str, str]
+    """Every setting in force, defaults included, as the broker names and writes them."""
+
+
+class KafkaAdmin:
+    """A connection for questions about topics and groups, opened on first use."""
+
+    def __init__(self, settings: KafkaSettings) -> None:
+        """Nothing is connected yet."""
+        self._settings = settings
+        self._client: AIOKafkaAdminClient | None = None
+        self._opening = asyncio.Lock()
+
+    async def create_topics(self, topics: Collection[NewTopicSpec]) -> frozenset[str]:
+        """Create those that do not exist; return their names. Existing ones are left as they are.
+
+        Raises KafkaError where the broker refuses one.
+        """
+        client = await self._connected()
+        with unavailable("creating topics"):
+            answer: Any = await client.create_topics(
+                [
+                    NewTopic(one.name, one.partitions, one.replication, topic_configs=dict(one.configs))
+                    for one in topics
+                ],
+                timeout_ms=self._settings.request_timeout_ms,
+            )
+        created = set()
+        for name, code, *rest in answer.topic_errors:
+            if code == TopicAlreadyExistsError.errno:
+                continue
+            if code:
+                raise for_code(code)(f"{name}: {rest[0] if rest else code}")
+            created.add(name)
+        return frozenset(created)
+
+    async def describe_topics(self, topics: Collection[str]) -> dict[str, TopicDescription]:
+        """What these topics are; one that does not exist is absent."""
+        found = {one["topic"]: one["partitions"] for one in await self._metadata(topics)}
+        if not found:
+            return {}
+        configs: dict[str, dict[str, str]] = {name: {} for name in found}
+        client = await self._connected()
+        with unavailable("describing topics"):
+            answers: list[Any] = await client.describe_configs(
+                [ConfigResource(ConfigResourceType.TOPIC, name) for name in found]
+            )
+        for answer in answers:
+            for code, message, _, name, entries in answer.resources:
+                if code:
+                    raise for_code(code)(f"{name}: {message}")
+                configs[name] = {key: value for key, value, *_ in entries}
+        return {
+            name: TopicDescription(
+                name=name,
+                partitions=len(partitions),
+                replication=min(len(partition["replicas"]) for partition in partitions),
+                configs=configs[name],
+            )
+            for name, partitions in found.items()
+        }
+
+    async def partition_counts(self, topics: Collection[str]) -> dict[str, int]:
+        """How many partitions each of these topics has; one that does not exist is absent."""
+        return {one["topic"]: len(one["partitions"]) for one in await self._metadata(topics)}
+
+    async def committed(self, group: str, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int | None]:
+        """What a group has committed, None where it has not."""
+        client = await self._connected()
+        with unavailable("committed offsets"):
+            async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
+                kept = await client.list_consumer_group_offsets(
+                    group, partitions=[KafkaPartition(*partition) for partition in partitions]
+                )
+        found: dict[TopicPartition, int | None] = {}
+        for partition in partitions:
+            offset = kept.get(KafkaPartition(*partition))
+            found[partition] = None if offset is None or offset.offset == _UNCOMMITTED else offset.offset
+        return found
+
+    async def close(self) -> None:
+        """Close the connection."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def _metadata(self, topics: Collection[str]) -> list[dict[str, Any]]:
+        client = await self._connected()
+        with unavailable("the list of topics"):
+            every: list[dict[str, Any]] = await client.describe_topics()
+        wanted = set(topics)
+        return [one for one in every if one["topic"] in wanted and not one["error_code"]]
+
+    async def _connected(self) -> AIOKafkaAdminClient:
+        async with self._opening:
+            if self._client is None:
+                client = AIOKafkaAdminClient(**self._settings.client_arguments())
+                with unavailable("connecting"):
+                    await client.start()
+                self._client = client
+            return self._client

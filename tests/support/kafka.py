@@ -1,0 +1,208 @@
+"""Finds or starts Apache Kafka for tests and benches.
+
+In this order: the address in `POKDENG_TEST_KAFKA`; a container, where a Docker engine answers and has the image
+already; the released jars run natively, where Java and Maven are at hand; else there is none.
+
+    with kafka_for_tests() as kafka:      # kafka is None, or: kafka.bootstrap, kafka.how
+        ...
+
+As a program it runs a native broker until SIGTERM or SIGINT: `python -m tests.support.kafka run [--port N]`. Its
+address is the first line on standard output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = ROOT / "scripts" / "kafka"
+IMAGE = "confluentinc/cp-kafka:7.6.0"
+"""What testcontainers' Kafka needs; used where the engine has it, never pulled."""
+
+_START_SECONDS = 60.0
+_STOP_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kafka:
+    """A broker that answers."""
+
+    bootstrap: str
+    how: str
+    """`given`, `container` or `native`."""
+
+
+@contextmanager
+def kafka_for_tests() -> Iterator[Kafka | None]:
+    """A broker for the time of the block, None where none is at hand. One that was started is stopped."""
+    given = os.environ.get("POKDENG_TEST_KAFKA")
+    if given:
+        yield Kafka(bootstrap=given, how="given")
+        return
+    with ExitStack() as stack:
+        if has_image(IMAGE):
+            yield Kafka(bootstrap=stack.enter_context(_container()), how="container")
+        elif shutil.which("java") and (shutil.which("mvn") or _libraries_are_cached()):
+            yield Kafka(bootstrap=stack.enter_context(native_kafka()), how="native")
+        else:
+            yield None
+
+
+def is_at_hand() -> bool:
+    """Whether `kafka_for_tests` will give a broker, without starting it."""
+    return bool(
+        os.environ.get("POKDENG_TEST_KAFKA")
+        or (shutil.which("java") and (shutil.which("mvn") or _libraries_are_cached()))
+        or has_image(IMAGE)
+    )
+
+
+def has_image(image: str) -> bool:
+    """Whether a Docker engine answers and has this image already."""
+    try:
+        docker: Any = import_module("docker")
+    except ModuleNotFoundError:
+        return False
+    try:
+        client = docker.from_env(timeout=3)
+        client.images.get(image)
+    except docker.errors.DockerException:
+        return False
+    client.close()
+    return True
+
+
+@contextmanager
+def native_kafka(port: int | None = None) -> Iterator[str]:
+    """One broker on 127.0.0.1, empty, gone after the block. Yields its address."""
+    port = port or free_port()
+    libraries = str(_libraries() / "*")
+    java = shutil.which("java") or "java"
+    with tempfile.TemporaryDirectory(prefix="pokdeng-kafka-") as home:
+        config = Path(home) / "server.properties"
+        config.write_text(
+            _filled({"port": str(port), "controller_port": str(free_port()), "logs": str(Path(home) / "logs")})
+        )
+        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        logging = f"-Dlog4j2.configurationFile={SCRIPTS / 'log4j2.properties'}"
+        subprocess.run(  # noqa: S603 - our own words
+            [java, logging, "-cp", libraries, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        # A session of its own: an interrupt from the keyboard reaches the tests first, which still need the broker.
+        broker = subprocess.Popen(  # noqa: S603 - our own words
+            [java, "-Xms512m", "-Xmx1g", "-XX:+UseSerialGC", logging, "-cp", libraries, "kafka.Kafka", str(config)],
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            _wait_until_it_answers(port, broker)
+            yield f"127.0.0.1:{port}"
+        finally:
+            broker.terminate()
+            try:
+                broker.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                broker.kill()
+                broker.wait()
+
+
+def free_port() -> int:
+    """A port of the loopback that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a native broker until a signal."""
+    parser = argparse.ArgumentParser(prog="python -m tests.support.kafka", description="a broker for tests and benches")
+    parser.add_argument("command", choices=["run"])
+    parser.add_argument("--port", type=int, default=None, help="a port of 127.0.0.1; a free one where not given")
+    options = parser.parse_args(arguments)
+    stopped = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopped.set())
+    with native_kafka(options.port) as bootstrap:
+        sys.stdout.write(f"{bootstrap}\n")
+        sys.stdout.flush()
+        stopped.wait()
+    return 0
+
+
+@contextmanager
+def _container() -> Iterator[str]:
+    kafka: Any = import_module("testcontainers.community.kafka").KafkaContainer(IMAGE).with_kraft()
+    with kafka.start(timeout=120) as running:
+        yield running.get_bootstrap_server()
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("POKDENG_CACHE") or ROOT / ".cache") / "kafka"
+
+
+def _libraries_are_cached() -> bool:
+    return any((_cache() / "libs").glob("kafka_*.jar"))
+
+
+def _libraries() -> Path:
+    """The broker's jars, fetched by name once."""
+    libraries = _cache() / "libs"
+    if not _libraries_are_cached():
+        libraries.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=_cache()) as fresh:
+            subprocess.run(  # noqa: S603 - our own words
+                [
+                    shutil.which("mvn") or "mvn",
+                    *("-q", "-B", "-f", str(SCRIPTS / "pom.xml"), "dependency:copy-dependencies"),
+                    *(f"-DoutputDirectory={fresh}", "-DincludeScope=runtime"),
+                ],
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
+            for jar in sorted(Path(fresh).iterdir(), key=lambda path: path.name.startswith("kafka_")):
+                jar.replace(libraries / jar.name)
+    return libraries
+
+
+def _filled(words: Mapping[str, str]) -> str:
+    text = (SCRIPTS / "server.properties").read_text()
+    for word, value in words.items():
+        text = text.replace(f"@{word}@", value)
+    return text
+
+
+def _wait_until_it_answers(port: int, broker: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        if broker.poll() is not None:
+            raise RuntimeError(f"the broker ended with status {broker.returncode}")
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.05)
+    raise TimeoutError(f"the broker did not answer on port {port} within {_START_SECONDS} s")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
