@@ -127,7 +127,7 @@ class _Check:
             self._report.find(f"{body['type']} {body['event_id']} was never said: {body}")
             return
         balance = said.body.pop("balance", None)
-        if said.body != body:
+        if not _is_same(said.body, body):
             self._report.find(f"{body['type']} {body['event_id']} is wrong: {_difference(said.body, body)}")
         if (said.kind, said.key) != (fact.kind, fact.key):
             self._report.find(f"{body['type']} {body['event_id']} lies in {said.kind} under {said.key!r}")
@@ -224,6 +224,17 @@ class _Check:
 
 def _reason(said: Said) -> str:
     return str(said.body.get("reason"))
+
+
+def _is_same(actual: Any, expected: Any) -> bool:
+    """Equal, and of one type throughout: `True` is not 1 here."""
+    if type(actual) is not type(expected):
+        return False
+    if isinstance(actual, dict):
+        return actual.keys() == expected.keys() and all(_is_same(actual[name], expected[name]) for name in expected)
+    if isinstance(actual, list):
+        return len(actual) == len(expected) and all(map(_is_same, actual, expected))
+    return bool(actual == expected)
 
 
 def _difference(actual: dict[str, Any], expected: dict[str, Any]) -> str:

@@ -58,6 +58,10 @@ class _NotJsonError(ValueError):
     pass
 
 
+class _TwiceError(Exception):
+    pass
+
+
 class _Odd:
     """A number that no field takes: a fraction, an exponent, a sign, too many digits."""
 
@@ -101,27 +105,27 @@ def content(event: Event) -> tuple[object, ...]:
 
 
 def _load(value: bytes) -> tuple[Any, bool]:
+    """The JSON of a value, and whether no object in it has a name twice."""
     text = value.decode()
     if text.startswith("\ufeff"):
         raise _NotJsonError("a byte order mark")
     is_clean = True
-
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal is_clean
-        made = dict(items)
-        is_clean &= len(made) == len(items)
-        if "\\u" in text:
-            _refuse_surrogates(items)
-        return made
-
-    data = json.loads(
-        text, object_pairs_hook=pairs, parse_int=_integer, parse_float=lambda _: _ODD, parse_constant=_constant
-    )
+    try:
+        data = _CLEAN.decode(text)
+    except _TwiceError:
+        data, is_clean = _LENIENT.decode(text), False
     if "\\u" in text:
-        _refuse_surrogates(data)
+        _refuse_surrogates(_PAIRS.decode(text))
     if text.count("[") + text.count("{") > DEEPEST and _depth(data) > DEEPEST:
         raise _NotJsonError("nested too deep")
     return data, is_clean
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise _TwiceError
+    return made
 
 
 def _integer(digits: str) -> int | _Odd:
@@ -132,11 +136,17 @@ def _constant(name: str) -> float:
     raise _NotJsonError(name)
 
 
+_CLEAN, _LENIENT, _PAIRS = (
+    json.JSONDecoder(
+        object_pairs_hook=hook, parse_int=_integer, parse_float=lambda _: _ODD, parse_constant=_constant
+    )
+    for hook in (_unique, dict, list)
+)
+
+
 def _refuse_surrogates(data: Any) -> None:
     if isinstance(data, str):
         data.encode()  # UnicodeEncodeError is a ValueError
-    elif isinstance(data, dict):
-        _refuse_surrogates(list(data.items()))
     elif isinstance(data, list | tuple):
         for part in data:
             _refuse_surrogates(part)

@@ -1,8 +1,9 @@
 """Rounds as they unfold: what a table event changes, whether a bet is in time, what a complete round comes to. Pure."""
 
 from pokdeng.rounds.bets import is_in_time, refusal_of_bet, refusal_of_cancel
-from pokdeng.rounds.evolve import Applied, Duplicate, Refused, Verdict, evolve
+from pokdeng.rounds.evolve import evolve
 from pokdeng.rounds.result import IncompleteDealError, Result, result_of
+from pokdeng.rounds.road import RoadMark, road_of
 from pokdeng.rounds.state import (
     NOTHING_DEALT,
     PLACES,
@@ -16,6 +17,7 @@ from pokdeng.rounds.state import (
     new_shoe,
     place_of,
 )
+from pokdeng.rounds.verdicts import Applied, Duplicate, Refused, Verdict
 
 __all__ = [
     "NOTHING_DEALT",
@@ -29,6 +31,7 @@ __all__ = [
     "Mark",
     "Refused",
     "Result",
+    "RoadMark",
     "Round",
     "Shoe",
     "Table",
@@ -40,4 +43,5 @@ __all__ = [
     "refusal_of_bet",
     "refusal_of_cancel",
     "result_of",
+    "road_of",
 ]

@@ -7,8 +7,12 @@ Source: the contract, "Rejection reasons of bets, first match".
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pokdeng.events.reasons import BetReason, CancelReason
-from pokdeng.rounds.state import Round
+
+if TYPE_CHECKING:
+    from pokdeng.rounds.state import Round
 
 
 def refusal_of_bet(round_: Round | None, at_ms: int, *, is_behind_seal: bool) -> BetReason | None:

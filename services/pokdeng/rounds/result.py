@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pokdeng.rounds.state import Places
 from pokdeng.rules import Bet, Hand, Seat, Verdict, hand_of, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pokdeng.rounds.state import Places
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,31 @@ The three that change with each card are named tuples: the next value costs a fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from pokdeng.events.ids import Reason, RoundId, ShoeId, TableId
-from pokdeng.events.reasons import HoldReason
+from pokdeng.events.inputs import (
+    BettingClosed,
+    CardCorrected,
+    CardDealt,
+    CutCardDrawn,
+    RoundCancelled,
+    RoundPaused,
+    RoundResumed,
+)
 from pokdeng.rules import NO_COPIES, Card, Copies, Seat, burned_by, with_card
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pokdeng.events.ids import EventId, Reason, RoundId, ShoeId, TableId
+    from pokdeng.events.reasons import HoldReason
+
+RoundEvent: TypeAlias = (
+    BettingClosed | CardDealt | CardCorrected | CutCardDrawn | RoundPaused | RoundResumed | RoundCancelled
+)
+"""The table events that come after their round was opened."""
 
 SEATS: tuple[Seat, ...] = tuple(Seat)
 """In the order of the deal; the banker is last."""
@@ -79,6 +96,7 @@ class Shoe(NamedTuple):
 def new_shoe(shoe_id: ShoeId, decks: int, burn_card: Card) -> Shoe:
     """A shoe from which the burn card, and the cards it burns, are gone. Source: docs/rules.md, PD-2.
 
+    >>> from pokdeng.events.ids import ShoeId
     >>> new_shoe(ShoeId("S-1"), 8, Card.parse("2h")).gone
     3
     """
@@ -94,7 +112,7 @@ class Round(NamedTuple):
     first: int
     """Offset of its first table event."""
     last: int
-    """Offset of its last table event that counted, so far."""
+    """Offset of the last table event that changed it or was a repeat, so far: a replay needs no later one."""
     closed_at_ms: int | None = None
     is_paused: bool = False
     is_incomplete: bool = False
@@ -103,12 +121,12 @@ class Round(NamedTuple):
     disputes: Mapping[Place, HoldReason] = MappingProxyType({})
     cancelled: Cancelled | None = None
     completed: Completed | None = None
-    seen: Mapping[str, object] = MappingProxyType({})
-    """What each event of it said, by type and event id: so a repeat is known, and a conflict."""
+    seen: Mapping[tuple[str, EventId], RoundEvent] = MappingProxyType({})
+    """The events of it that counted or were repeats, by type and event id: so a repeat is known, and a conflict."""
 
     @property
     def is_held(self) -> bool:
-        """Whether the round waits for the supervisor."""
+        """Whether the round waits for the supervisor; one that is cancelled keeps what held it, and waits no more."""
         return bool(self.disputes) or self.is_incomplete
 
     @property

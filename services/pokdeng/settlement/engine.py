@@ -71,6 +71,8 @@ class Engine:
         self._next_commit = 0.0
         self._next_leases = 0.0
         self._is_stopping = False
+        self._has_failed = False
+        self._turned_at = clock()
         self.is_recovered = False
         """Whether partitions are assigned and what was said of their rounds is known again."""
 
@@ -109,6 +111,8 @@ class Engine:
         """Finish what is under way, commit, forget. Within `REVOKE_WITHIN_S`, or without the commit."""
         self.is_recovered = False
         try:
+            if self._has_failed:
+                return
             async with asyncio.timeout(REVOKE_WITHIN_S):
                 async with self._turn:
                     await self._said()
@@ -137,6 +141,7 @@ class Engine:
         """Work until `stop`; raises what went wrong."""
         loop = asyncio.get_running_loop()
         while not self._is_stopping:
+            self._turned_at = self._clock()
             self._wake.clear()
             async with self._turn:
                 did_something, due = await self._do_turn()
@@ -153,6 +158,31 @@ class Engine:
         """Have `run` return after its turn. What is under way is finished by `revoked`."""
         self._is_stopping = True
         self._wake.set()
+
+    def fail(self) -> None:
+        """Something failed: nothing more is committed."""
+        self._has_failed = True
+
+    @property
+    def quiet_seconds(self) -> float:
+        """How long ago the loop began its last turn."""
+        return self._clock() - self._turned_at
+
+    @property
+    def why_not_ready(self) -> list[str]:
+        """Reasons why owned partitions are not worked on now."""
+        return []
+
+    def show_lag(self, show: Callable[..., None]) -> None:
+        """Say how many records of each owned input partition are not acknowledged: `show("lag", n, topic, number)`."""
+        topics = self._house.topics
+        for desk in self._desks.values():
+            for topic, done in ((topics.table_events, desk.next_event), (topics.bets, desk.next_bet)):
+                position = self._transport.position(TopicPartition(topic, desk.partition))
+                show("lag", max(0, position - done), topic, str(desk.partition))
+        for cashier in self._cashiers.values():
+            position = self._transport.position(TopicPartition(topics.funds, cashier.partition))
+            show("lag", max(0, position - cashier.next_transfer), topics.funds, str(cashier.partition))
 
     @property
     def open_rounds(self) -> int:
@@ -221,6 +251,7 @@ class Engine:
         """Begin to say a batch, once the one before is acknowledged."""
         await self._said()
         self._saying = asyncio.create_task(self._publish(batch))
+        self._saying.add_done_callback(lambda _: self._wake.set())
 
     async def _said(self) -> None:
         saying, self._saying = self._saying, None
@@ -244,7 +275,6 @@ class Engine:
             acknowledge()
         self._transport.done(batch.records)
         self._observer.batch_said(batch)
-        self._wake.set()
 
     async def _publish_dead_letters(self, batch: Batch) -> None:
         truncated: set[tuple[TopicPartition, int]] = set()

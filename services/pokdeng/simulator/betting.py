@@ -175,7 +175,9 @@ class Betting:
 
     def _overdraft(self, spot: Spot, at_ms: int) -> None:
         player = self._crowd.anyone()
-        tail = f'"bet":"player_2","stake":{_TOO_MUCH - self._rng.randrange(1000)},"currency":"{player.money.currency}"}}'
+        tail = (
+            f'"bet":"player_2","stake":{_TOO_MUCH - self._rng.randrange(1000)},"currency":"{player.money.currency}"}}'
+        )
         self._now.append(self._bet(spot, at_ms, player, Kind.OVERDRAFT, tail))
 
     def _other_currency(self, spot: Spot, at_ms: int) -> None:

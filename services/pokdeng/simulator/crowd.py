@@ -20,7 +20,7 @@ _OPTIONS: Final = tuple(bet for bet in Bet for _ in range(1 if bet.is_pair else 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Money:
-    """How people of a currency play, in minor units: their chips, the usual ones more than once, and what they bring."""
+    """How people of a currency play, in minor units: their chips (the usual ones twice), and what they bring."""
 
     currency: str
     chips: tuple[int, ...]

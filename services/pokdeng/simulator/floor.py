@@ -69,7 +69,9 @@ class Floor:
         for telling in tellings:
             self._said += 1
             at_ms += each
-            steps.append(telling.step(self.table_id, self.key, f"e-{self.table_id}-{round_.round_id}-{self._said}", at_ms))
+            steps.append(
+                telling.step(self.table_id, self.key, f"e-{self.table_id}-{round_.round_id}-{self._said}", at_ms)
+            )
         return steps
 
     def _next_shoe(self) -> tuple[list[Telling], Shoe]:

@@ -90,7 +90,7 @@ class _Script:
         rng, rate, beat_ms = self._rng, self._play.mischief.duplicates, self._play.beat_ms
         now: list[Step] = []
         for step in steps:
-            if rng.random() >= rate:
+            if step.kind is Kind.REDELIVERY or rng.random() >= rate:
                 continue
             beats = rng.choice(_BEATS_LATER)
             if beats:

@@ -67,9 +67,9 @@ class Step(NamedTuple):
 class Beat:
     """A stretch of the play, and a barrier at its end.
 
-    Within a beat the order of the steps of one partition matters, and no other: the sender may batch as it likes. Before
-    the next beat all must be acknowledged, and a millisecond must have passed: what the next beat holds comes later in
-    broker time. A round's bets, its close and its late bets are in different beats.
+    Within a beat the order of the steps of one partition matters, and no other: the sender may batch as it likes.
+    Before the next beat all must be acknowledged, and a millisecond must have passed: what the next beat holds comes
+    later in broker time. A round's bets, its close and its late bets are in different beats.
     """
 
     number: int

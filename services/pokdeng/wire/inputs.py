@@ -19,6 +19,7 @@ from pokdeng.events.reasons import DeadLetterReason
 from pokdeng.wire.errors import MalformedRecordError
 from pokdeng.wire.fields import FieldRule, input_rule
 from pokdeng.wire.strict_json import NotJsonError, parse_strictly
+from pokdeng.wire.topics import TopicKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -155,6 +156,13 @@ def _detail(error: ValidationError, rules: dict[str, FieldRule]) -> str:
 _TABLE_EVENTS: Final[EventDecoder[TableEvent]] = EventDecoder(get_args(TableEvent))
 _BETS: Final[EventDecoder[BetEvent]] = EventDecoder(get_args(BetEvent))
 _FUNDS: Final[EventDecoder[FundsEvent]] = EventDecoder(get_args(FundsEvent))
+
+DECODERS: Final[Mapping[TopicKind, EventDecoder[Any]]] = {
+    TopicKind.TABLE_EVENTS: _TABLE_EVENTS,
+    TopicKind.BETS: _BETS,
+    TopicKind.FUNDS: _FUNDS,
+}
+"""The decoder of each input topic."""
 
 decode_table_event: Final = _TABLE_EVENTS.decode
 """The event of a record of `table-events`; see `EventDecoder.decode`."""

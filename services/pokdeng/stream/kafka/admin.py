@@ -6,12 +6,11 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from aiokafka.admin import AIOKafkaAdminClient, NewTopic
-from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import TopicAlreadyExistsError, for_code
 from aiokafka.structs import TopicPartition as KafkaPartition
 
 from pokdeng.stream.kafka.errors import unavailable
+from pokdeng.stream.kafka.untyped import AIOKafkaAdminClient, ConfigResource, ConfigResourceType, NewTopic
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -54,7 +53,7 @@ class KafkaAdmin:
     def __init__(self, settings: KafkaSettings) -> None:
         """Nothing is connected yet."""
         self._settings = settings
-        self._client: AIOKafkaAdminClient | None = None
+        self._client: Any = None
         self._opening = asyncio.Lock()
 
     async def create_topics(self, topics: Collection[NewTopicSpec]) -> frozenset[str]:
@@ -137,7 +136,7 @@ class KafkaAdmin:
         wanted = set(topics)
         return [one for one in every if one["topic"] in wanted and not one["error_code"]]
 
-    async def _connected(self) -> AIOKafkaAdminClient:
+    async def _connected(self) -> Any:
         async with self._opening:
             if self._client is None:
                 client = AIOKafkaAdminClient(**self._settings.client_arguments())

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from pokdeng.stream.kafka.settings import KafkaSettings
 
 
-class _Boot(BootStrategy):  # type: ignore[misc] - untyped
+class _Boot(BootStrategy):
     """Starts Faust's consumer, agents and conductor, but neither its producer nor its web server."""
 
     enable_kafka_producer = False
     enable_web = False
 
 
-class BatchApp(faust.App):  # type: ignore[misc] - untyped
+class BatchApp(faust.App):
     """A Faust app of one agent, which hands slices to the feed."""
 
     BootStrategy = _Boot

@@ -6,11 +6,11 @@ import asyncio
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from aiokafka.client import AIOKafkaClient
 from aiokafka.errors import KafkaError, LeaderNotAvailableError, for_code
 from aiokafka.protocol.offset import OffsetRequest
 
 from pokdeng.stream.kafka.errors import unavailable
+from pokdeng.stream.kafka.untyped import AIOKafkaClient
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class OffsetsClient:
     def __init__(self, settings: KafkaSettings) -> None:
         """Nothing is connected before the first question."""
         self._settings = settings
-        self._client: AIOKafkaClient | None = None
+        self._client: Any = None
         self._opening = asyncio.Lock()
         self._topics: set[str] = set()
         self._replica = _DEBUGGER
@@ -78,7 +78,7 @@ class OffsetsClient:
                         await client.force_metadata_update()
                         await asyncio.sleep(_RETRY_SECONDS)
 
-    async def _connected(self, topics: set[str]) -> AIOKafkaClient:
+    async def _connected(self, topics: set[str]) -> Any:
         async with self._opening:
             client = self._client
             if client is None:
@@ -91,7 +91,7 @@ class OffsetsClient:
             return client
 
     async def _ask_leaders(
-        self, client: AIOKafkaClient, times: Mapping[TopicPartition, int], replica: int
+        self, client: Any, times: Mapping[TopicPartition, int], replica: int
     ) -> dict[TopicPartition, int]:
         by_leader: dict[int, dict[str, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
         for partition, timestamp in times.items():

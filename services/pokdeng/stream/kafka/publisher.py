@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from aiokafka import AIOKafkaProducer
 from aiokafka.errors import (
     KafkaError,
     MessageSizeTooLargeError,
@@ -15,6 +14,7 @@ from aiokafka.errors import (
 )
 
 from pokdeng.stream.kafka.errors import unavailable
+from pokdeng.stream.kafka.untyped import AIOKafkaProducer
 from pokdeng.stream.port import RecordRefusedError, TopicPartition
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ _CLOSING_SECONDS: Final = 5.0
 
 
 class _Refused(NamedTuple):
-    """A batch that was refused: messages `first` .. `first + count - 1` of a partition."""
+    """A batch that was refused: messages `first` .. `first + messages - 1` of a partition."""
 
     partition: TopicPartition
     first: int
-    count: int
+    messages: int
     error: KafkaError
 
 
@@ -48,7 +48,7 @@ class Publisher:
     def __init__(self, settings: KafkaSettings) -> None:
         """Nothing is connected before the first batch."""
         self._settings = settings
-        self._producers: dict[str | None, AIOKafkaProducer] = {}
+        self._producers: dict[str | None, Any] = {}
         self._opening = asyncio.Lock()
 
     async def publish(self, batches: Mapping[TopicPartition, Sequence[Message]], compression: str | None) -> None:
@@ -78,10 +78,10 @@ class Publisher:
             if refused:
                 await self._discard(compression)
             for one in refused:
-                if one.count == 1:
+                if one.messages == 1:
                     raise RecordRefusedError(one.partition, one.first, repr(one.error)) from one.error
             starts = {one.partition: one.first for one in refused}
-            most = {one.partition: one.count // 2 for one in refused}
+            most = {one.partition: one.messages // 2 for one in refused}
 
     async def close(self) -> None:
         """Close the connections."""
@@ -90,7 +90,7 @@ class Publisher:
 
     async def _send(
         self,
-        producer: AIOKafkaProducer,
+        producer: Any,
         partition: TopicPartition,
         messages: Sequence[Message],
         start: int,
@@ -122,7 +122,7 @@ class Publisher:
                 return _Refused(partition, first, end - first, error)
         return None
 
-    async def _producer(self, compression: str | None) -> AIOKafkaProducer:
+    async def _producer(self, compression: str | None) -> Any:
         async with self._opening:
             producer = self._producers.get(compression)
             if producer is None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from aiokafka import AIOKafkaConsumer
 from aiokafka.structs import TopicPartition as KafkaPartition
 
 from pokdeng.stream.kafka.errors import unavailable
+from pokdeng.stream.kafka.untyped import AIOKafkaConsumer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -28,7 +28,7 @@ class RangeReader:
         """Nothing is connected before the first range."""
         self._settings = settings
         self._places = asyncio.Semaphore(_CONSUMERS)
-        self._idle: list[AIOKafkaConsumer] = []
+        self._idle: list[Any] = []
 
     async def read(self, partition: TopicPartition, start: int, end: int) -> list[Record]:
         """Records with start <= offset < end. `end` is not beyond the log's end, `start` not before its beginning.
@@ -63,7 +63,7 @@ class RangeReader:
             await consumer.stop()
 
     @asynccontextmanager
-    async def _consumer(self) -> AsyncIterator[AIOKafkaConsumer]:
+    async def _consumer(self) -> AsyncIterator[Any]:
         async with self._places:
             consumer = self._idle.pop() if self._idle else await self._opened()
             try:
@@ -73,7 +73,7 @@ class RangeReader:
                 raise
             self._idle.append(consumer)
 
-    async def _opened(self) -> AIOKafkaConsumer:
+    async def _opened(self) -> Any:
         consumer = AIOKafkaConsumer(
             **self._settings.client_arguments(),
             enable_auto_commit=False,

@@ -32,19 +32,19 @@ _BEYOND_ANY_OFFSET: Final = 2**62
 """Faust drops a message below the last one's offset, also where the log itself was set back; ours are never below."""
 
 
-class BatchSchema(faust.Schema):  # type: ignore[misc] - untyped
+class BatchSchema(faust.Schema[Any, Any]):
     """Leaves a message as it is: its value is a `Slice`."""
 
-    def loads_key(self, app: Any, message: Any, **_: Any) -> Any:  # noqa: ARG002, PLR6301 - Faust's signature
+    def loads_key(self, app: Any, message: Any, **_: Any) -> Any:  # noqa: ARG002 - Faust's signature
         """Nothing to decode."""
         return message.key
 
-    def loads_value(self, app: Any, message: Any, **_: Any) -> Any:  # noqa: ARG002, PLR6301 - Faust's signature
+    def loads_value(self, app: Any, message: Any, **_: Any) -> Any:  # noqa: ARG002 - Faust's signature
         """Nothing to decode."""
         return message.value
 
 
-class BatchThread(AIOKafkaConsumerThread):  # type: ignore[misc] - untyped
+class BatchThread(AIOKafkaConsumerThread):
     """The consumer's thread: fetches, seeks and commits in an event loop of its own."""
 
     def _create_worker_consumer(self, transport: Any) -> AIOKafkaConsumer:
@@ -98,7 +98,7 @@ def _positions(assignment: Any) -> dict[TopicPartition, int]:
     return {TopicPartition(*partition): state.position for partition, state in states if state.has_valid_position}
 
 
-class BatchConsumer(Consumer):  # type: ignore[misc] - untyped
+class BatchConsumer(Consumer):
     """Faust's consumer, which asks the feed what to fetch and yields one message a slice."""
 
     _thread: BatchThread
@@ -112,7 +112,7 @@ class BatchConsumer(Consumer):  # type: ignore[misc] - untyped
 
     async def getmany(self, timeout: float) -> AsyncIterator[tuple[Any, Any]]:  # noqa: ARG002, ASYNC109 - Faust's signature
         """One round: fetch what the feed has credits for, and hand it on."""
-        feed: Feed = self.app.feed
+        feed: Feed = self.app.feed  # type: ignore[attr-defined]
         if not self.flow_active:
             await self.wait(self.can_resume_flow)
         if feed.guard.is_over or not (partitions := feed.open()) or not feed.guard.ready.is_set():
@@ -156,7 +156,7 @@ def _message(one: Any, generation: int) -> ConsumerMessage:
     )  # fmt: skip
 
 
-class BatchTransport(Transport):  # type: ignore[misc] - untyped
+class BatchTransport(Transport):
     """Set as an app's `transport` before it starts."""
 
     Consumer = BatchConsumer

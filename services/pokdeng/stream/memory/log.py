@@ -62,10 +62,13 @@ class MemoryLog:
         self._reach()
         if self._guard is not None:
             raise LogError("a log is started once")
-        counts = {name: self._broker.topics().get(name) for name in self._member.copartitioned}
+        topics = self._broker.topics()
+        if missing := {*self._member.copartitioned, *self._member.others} - topics.keys():
+            raise LogError(f"topics that do not exist: {sorted(missing)}")
+        counts = {name: topics[name] for name in self._member.copartitioned}
         if len(set(counts.values())) > 1:
             raise LogError(f"co-partitioned topics differ in their number of partitions: {counts}")
-        self._guard = Guard(listener)
+        self._guard = Guard(listener, self._wake.set)
         self._task = asyncio.get_running_loop().create_task(self._run(self._guard))
         self._group.join(self._member)
 

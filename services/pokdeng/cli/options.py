@@ -1,0 +1,91 @@
+"""Options that several commands share. Each is an environment variable, too: `POKDENG_` and its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import click
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+_UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_DURATION: Final = re.compile(r"([1-9][0-9]{0,8})(ms|s|m|h|d)")
+
+
+def option(*names: str, **settings: Any) -> Callable[[_Command], _Command]:
+    """A click option that is also the environment variable `POKDENG_` + its name."""
+    name = next(name for name in names if name.startswith("--")).removeprefix("--").partition("/")[0]
+    settings.setdefault("envvar", f"POKDENG_{name.upper().replace('-', '_')}")
+    settings.setdefault("show_envvar", True)
+    return click.option(*names, **settings)
+
+
+class Duration(click.ParamType):
+    """A time such as `500ms`, `90s`, `26h`, `7d`; its value is milliseconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Milliseconds; exit 2 with a sentence where it is none."""
+        if isinstance(value, int):
+            return value
+        found = _DURATION.fullmatch(value)
+        if found is None:
+            self.fail(f"{value!r} is no time; write a whole number and ms, s, m, h or d, for example 26h", param, ctx)
+        return int(found[1]) * _UNITS_MS[found[2]]
+
+
+class Prefix(click.ParamType):
+    """What begins the names of topics and of keys in Redis."""
+
+    name = "prefix"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The prefix itself; exit 2 with a sentence where Kafka would not take it."""
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", value):
+            self.fail(f"{value!r} cannot begin topic names; use up to 64 of A-Z a-z 0-9 . _ -", param, ctx)
+        return str(value)
+
+
+bootstrap = option("--bootstrap", metavar="HOST:PORT", default="127.0.0.1:9092", show_default=True, help="Kafka.")
+prefix = option("--prefix", type=Prefix(), default="pokdeng", show_default=True, help="Begins the topics' names.")
+redis = option("--redis", metavar="URL", default="redis://127.0.0.1:6379/0", show_default=True, help="Redis.")
+buckets = option(
+    "--buckets",
+    type=click.IntRange(1, 1024),
+    default=16,
+    show_default=True,
+    help="Buckets of the ledger; fixed when it is created.",
+)
+as_json = option("--json", "as_json", is_flag=True, help="Answer with JSON.")
+
+_KAFKA_OPTIONS = (
+    option(
+        "--kafka-security",
+        type=click.Choice(["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]),
+        default="PLAINTEXT",
+        show_default=True,
+        help="Kafka's security protocol.",
+    ),
+    option("--kafka-ca", metavar="FILE", help="Certificate authorities that Kafka's brokers are trusted by."),
+    option("--kafka-certificate", metavar="FILE", help="Our certificate for Kafka."),
+    option("--kafka-key", metavar="FILE", help="The key of our certificate."),
+    option(
+        "--kafka-sasl",
+        type=click.Choice(["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]),
+        default="SCRAM-SHA-512",
+        show_default=True,
+        help="How we prove who we are.",
+    ),
+    option("--kafka-user", help="Our name."),
+    option("--kafka-password", help="Our password; better as the environment variable.", hidden=False),
+)
+
+
+def kafka(command: _Command) -> _Command:
+    """All options about how Kafka is reached: the command gets them as keyword arguments of `kafka_settings`."""
+    for decorate in reversed((bootstrap, *_KAFKA_OPTIONS)):
+        command = decorate(command)
+    return command

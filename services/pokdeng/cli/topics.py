@@ -1,0 +1,108 @@
+"""`pokdeng topics`: create the topics as they must be, and say what differs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import click
+
+from pokdeng.cli import options
+from pokdeng.cli.connect import find_differences, kafka_settings
+from pokdeng.stream.kafka import KafkaAdmin, NewTopicSpec
+from pokdeng.stream.port import LogError
+from pokdeng.wire import REQUIREMENTS, TopicKind, Topics
+from pokdeng.wire.topic_check import Severity
+from pokdeng.wire.topics import PARTITIONS
+
+
+@click.group("topics")
+def command() -> None:
+    """Create the topics as they must be, or say what differs."""
+
+
+@command.command("create")
+@options.kafka
+@options.prefix
+@options.option(
+    "--partitions",
+    type=click.IntRange(1, 10_000),
+    default=PARTITIONS,
+    show_default=True,
+    help="Of every topic, for ever.",
+)
+@options.option(
+    "--replication", type=click.IntRange(1, 100), default=3, show_default=True, help="Brokers that keep each record."
+)
+@options.option(
+    "--min-insync", type=click.IntRange(1, 100), default=None, help="[default: 2, or 1 with --replication 1]"
+)
+@options.option("--allow-create-time", is_flag=True, help="For brokers that cannot stamp records.")
+def create(
+    *, prefix: str, partitions: int, replication: int, min_insync: int | None, allow_create_time: bool, **kafka: Any
+) -> None:
+    """Create what does not exist; what exists is left as it is."""
+    topics = Topics(prefix)
+    in_sync = min(2, replication) if min_insync is None else min_insync
+    if in_sync > replication:
+        raise click.UsageError(f"--min-insync is {in_sync}; it cannot be above --replication, {replication}")
+    specs = [
+        NewTopicSpec(
+            name=topics.name(kind),
+            partitions=partitions,
+            replication=replication,
+            configs={
+                **REQUIREMENTS[kind].configs(with_log_append_time=not allow_create_time),
+                "min.insync.replicas": str(in_sync),
+            },
+        )
+        for kind in TopicKind
+    ]
+    try:
+        created = asyncio.run(_create(kafka_settings(**kafka), specs))
+    except LogError as error:
+        raise click.ClickException(str(error)) from error
+    for spec in specs:
+        click.echo(f"{'created' if spec.name in created else 'exists '}  {spec.name}")
+
+
+async def _create(settings: Any, specs: list[NewTopicSpec]) -> frozenset[str]:
+    admin = KafkaAdmin(settings)
+    try:
+        return await admin.create_topics(specs)
+    finally:
+        await admin.close()
+
+
+@command.command("check")
+@options.kafka
+@options.prefix
+@options.option("--correction-window", "correction_window_ms", type=options.Duration(), default="24h", show_default=True)
+@options.option("--allow-create-time", is_flag=True, help="Take topics whose broker cannot stamp records.")
+@options.as_json
+def check(
+    *, prefix: str, correction_window_ms: int, allow_create_time: bool, as_json: bool, **kafka: Any
+) -> None:
+    """Say what of the topics is not as it must be (exit 1) or should be (a warning)."""
+    try:
+        findings = asyncio.run(
+            find_differences(
+                kafka_settings(**kafka),
+                Topics(prefix),
+                correction_window_ms=correction_window_ms,
+                allow_create_time=allow_create_time,
+            )
+        )
+    except LogError as error:
+        raise click.ClickException(str(error)) from error
+    errors = sum(finding.severity is Severity.ERROR for finding in findings)
+    if as_json:
+        rows = [{"severity": one.severity, "topic": one.topic, "message": one.message} for one in findings]
+        click.echo(json.dumps({"ok": not errors, "findings": rows}))
+    else:
+        for finding in findings:
+            click.echo(f"{finding.severity:7}  {finding.topic}: {finding.message}")
+        click.echo("the topics are as they must be" if not errors else f"{errors} must be mended")
+    if errors:
+        raise SystemExit(1)

@@ -1,0 +1,160 @@
+"""`pokdeng worker`: the service, against Kafka and Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import signal
+from pathlib import Path
+from typing import Any
+
+import click
+import structlog
+
+from pokdeng.cli import options
+from pokdeng.cli.connect import find_differences, kafka_settings
+from pokdeng.cli.logs import set_up_logs
+from pokdeng.ledger.redis_ledger import RedisLedger
+from pokdeng.metrics import Metrics
+from pokdeng.settlement.limits import InvalidLimitsError, Limits, load_limits
+from pokdeng.settlement.worker import Worker, WorkerSettings
+from pokdeng.stream.kafka import KafkaLog, KafkaSettings
+from pokdeng.wire import Topics
+from pokdeng.wire.topic_check import Severity
+
+_log = structlog.get_logger(__name__)
+
+REMEMBER_BEYOND_WINDOW_MS = 2 * 3_600_000
+
+
+@click.command("worker")
+@options.kafka
+@options.redis
+@options.prefix
+@options.option("--group", default="pokdeng-settlement", show_default=True, help="The consumer group.")
+@options.option("--instance-id", default=None, help="Static membership: a name that is this worker's across restarts.")
+@options.option("--http-host", default="127.0.0.1", show_default=True, help="Where pages are served.")
+@options.option("--http-port", type=click.IntRange(0, 65535), default=6066, show_default=True, help="0: a free port.")
+@options.option(
+    "--limits",
+    "limits_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=None,
+    help="Settings file of currencies and stakes.",
+)
+@options.option(
+    "--remember",
+    "remember_ms",
+    type=options.Duration(),
+    default="26h",
+    show_default=True,
+    help="How long the ids of bets, rounds and shoes are remembered; at least the correction window + 2h.",
+)
+@options.option(
+    "--correction-window",
+    "correction_window_ms",
+    type=options.Duration(),
+    default="24h",
+    show_default=True,
+    help="How long after its settlement a round may be corrected.",
+)
+@options.option("--allow-create-time", is_flag=True, help="Take topics whose broker cannot stamp records.")
+@options.buckets
+@options.option(
+    "--log-level",
+    type=click.Choice(["debug", "info", "warning", "error"]),
+    default="info",
+    show_default=True,
+    help="What is logged.",
+)
+def command(  # noqa: PLR0914 - one name an option
+    *,
+    redis: str,
+    prefix: str,
+    group: str,
+    instance_id: str | None,
+    http_host: str,
+    http_port: int,
+    limits_file: Path | None,
+    remember_ms: int,
+    correction_window_ms: int,
+    allow_create_time: bool,
+    buckets: int,
+    log_level: str,
+    **kafka: Any,
+) -> None:
+    """Settle: read bets, cards and funds, move balances, say every decision. Runs until SIGTERM or SIGINT."""
+    least = correction_window_ms + REMEMBER_BEYOND_WINDOW_MS
+    if remember_ms < least:
+        raise click.UsageError(
+            f"--remember (POKDENG_REMEMBER) is {remember_ms} ms; it must be at least the correction window + 2h, {least} ms"
+        )
+    try:
+        limits = load_limits(limits_file)
+    except InvalidLimitsError as error:
+        raise click.UsageError(f"--limits (POKDENG_LIMITS): {error}") from error
+    set_up_logs(log_level)
+    settings = WorkerSettings(
+        topics=Topics(prefix),
+        limits=limits,
+        group=group,
+        remember_ms=remember_ms,
+        http_host=http_host,
+        http_port=http_port,
+    )
+    kafka_ = kafka_settings(instance_id=instance_id, **kafka)
+    ledger = RedisLedger(redis, prefix=prefix, buckets=buckets)
+    run = _run(
+        settings,
+        kafka_,
+        ledger,
+        correction_window_ms=correction_window_ms,
+        allow_create_time=allow_create_time,
+    )
+    try:
+        run_uvloop(run)
+    except Exception:
+        _log.exception("failed")
+        raise SystemExit(1) from None
+
+
+def run_uvloop(run: Any) -> None:
+    """Run a coroutine on uvloop where there is one (not on Windows)."""
+    try:
+        import uvloop  # noqa: PLC0415 - not everywhere
+    except ImportError:
+        asyncio.run(run)
+    else:
+        uvloop.run(run)
+
+
+async def _run(
+    settings: WorkerSettings,
+    kafka: KafkaSettings,
+    ledger: RedisLedger,
+    *,
+    correction_window_ms: int,
+    allow_create_time: bool,
+) -> None:
+    topics = settings.topics
+    log = KafkaLog(
+        kafka, settings.group, copartitioned=(topics.table_events, topics.bets), others=(topics.funds,)
+    )
+
+    async def check() -> list[str]:
+        findings = await find_differences(
+            kafka, topics, correction_window_ms=correction_window_ms, allow_create_time=allow_create_time
+        )
+        for finding in findings:
+            if finding.severity is Severity.WARNING:
+                _log.warning("topic", topic=finding.topic, message=finding.message)
+        return [f"{one.topic}: {one.message}" for one in findings if one.severity is Severity.ERROR]
+
+    worker = Worker(settings, log, ledger, Metrics(), check_topics=check, run_log=log.run_until_failed)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, worker.stop)
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+    await worker.run()

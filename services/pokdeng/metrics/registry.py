@@ -1,0 +1,77 @@
+"""The metrics as Prometheus reads them. Nothing here raises into the money path: see `Metrics.guard`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from pokdeng.metrics.catalogue import CATALOGUE, SECONDS, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_log = structlog.get_logger(__name__)
+
+
+class Metrics:
+    """All metrics of one worker, in a registry of their own."""
+
+    def __init__(self) -> None:
+        """Every metric of the catalogue; those without labels show 0 at once."""
+        self._registry = CollectorRegistry()
+        self._counters: dict[str, Counter] = {}
+        self._gauges: dict[str, Gauge] = {}
+        self._histograms: dict[str, Histogram] = {}
+        for metric in CATALOGUE:
+            if metric.kind is Kind.COUNTER:
+                self._counters[metric.key] = Counter(
+                    metric.name, metric.help, metric.labels, registry=self._registry
+                )
+            elif metric.kind is Kind.GAUGE:
+                self._gauges[metric.key] = Gauge(metric.name, metric.help, metric.labels, registry=self._registry)
+            else:
+                self._histograms[metric.key] = Histogram(
+                    metric.name, metric.help, metric.labels, registry=self._registry, buckets=SECONDS
+                )
+        self._children: dict[tuple[str, ...], Counter] = {}
+        self._has_complained = False
+
+    def count(self, counts: Mapping[tuple[str, ...], float]) -> None:
+        """Add to counters: a metric's key and its labels' values, in order. Amounts below 0 and NaN are not added."""
+        for key, amount in counts.items():
+            if math.isnan(amount) or amount < 0:
+                self.complain(ValueError(f"{key} cannot grow by {amount}"))
+                continue
+            child = self._children.get(key)
+            if child is None:
+                counter = self._counters[key[0]]
+                child = self._children[key] = counter.labels(*key[1:]) if len(key) > 1 else counter
+            child.inc(amount)
+
+    def set(self, key: str, value: float, *labels: str) -> None:
+        """Set a gauge."""
+        gauge = self._gauges[key]
+        (gauge.labels(*labels) if labels else gauge).set(value)
+
+    def clear(self, key: str) -> None:
+        """Forget the series of a gauge with labels."""
+        self._gauges[key].clear()
+
+    def observe(self, key: str, seconds: Iterable[float]) -> None:
+        """Add to a histogram."""
+        histogram = self._histograms[key]
+        for value in seconds:
+            histogram.observe(value)
+
+    def complain(self, error: Exception) -> None:
+        """Say once that a metric failed; the money path goes on."""
+        if not self._has_complained:
+            self._has_complained = True
+            _log.error("metrics_failed", error=repr(error))
+
+    def page(self) -> bytes:
+        """The text that Prometheus scrapes."""
+        return generate_latest(self._registry)

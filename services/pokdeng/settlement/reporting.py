@@ -1,0 +1,50 @@
+"""What the engine did, told to the metrics. A failure here is logged once and disturbs nothing."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pokdeng.metrics import Metrics
+    from pokdeng.settlement.batch import Batch
+
+_RECENT = 4_096
+
+
+class MetricsObserver:
+    """An `Observer` that counts. Keeps the newest latencies besides, for the live view of the demo."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        """Counts into `metrics`."""
+        self._metrics = metrics
+        self.decision_latencies: deque[float] = deque(maxlen=_RECENT)
+        self.settlement_latencies: deque[float] = deque(maxlen=_RECENT)
+
+    def ledger_called(self, seconds: float) -> None:
+        """A batch was applied to the ledger."""
+        try:
+            self._metrics.observe("ledger_call", (seconds,))
+        except Exception as error:  # noqa: BLE001 - whatever a metric does, money goes on (field failure O21)
+            self._metrics.complain(error)
+
+    def facts_said(self, batch: Batch) -> None:
+        """The decisions and settlements of a batch are acknowledged."""
+        try:
+            now_ms = time.time() * 1000
+            decided = [(now_ms - at_ms) / 1000 for at_ms in batch.decided_at_ms]
+            settled = [(now_ms - at_ms) / 1000 for at_ms, _ in batch.caused_at_ms]
+            self.decision_latencies.extend(decided)
+            self.settlement_latencies.extend(settled)
+            self._metrics.observe("decision_latency", decided)
+            self._metrics.observe("settlement_latency", settled)
+        except Exception as error:  # noqa: BLE001 - as above
+            self._metrics.complain(error)
+
+    def batch_said(self, batch: Batch) -> None:
+        """All of a batch is acknowledged."""
+        try:
+            self._metrics.count(batch.tally)
+        except Exception as error:  # noqa: BLE001 - as above
+            self._metrics.complain(error)

@@ -1,0 +1,224 @@
+"""The worker: puts log, ledger, engine and pages together, and carries them from start to stop.
+
+Every part is handed in; nothing here knows whether it is Kafka or memory. Pages are served from the first moment, so
+that probes can tell what is waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import structlog
+
+from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError
+from pokdeng.rules import RULESET
+from pokdeng.settlement.engine import Engine
+from pokdeng.settlement.house import House
+from pokdeng.settlement.pages import Pages
+from pokdeng.settlement.reporting import MetricsObserver
+from pokdeng.settlement.voice import Voice
+from pokdeng.stream.port import LogUnavailableError, TopicPartition
+from pokdeng.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from pokdeng.ledger.port import Ledger
+    from pokdeng.metrics import Metrics
+    from pokdeng.settlement.limits import Limits
+    from pokdeng.stream.port import Log
+    from pokdeng.wire import Topics
+
+_log = structlog.get_logger(__name__)
+
+CHECK_AGAIN_S = 5.0
+STUCK_AFTER_S = 30.0
+"""A worker with unread records whose engine has not turned for so long is stuck."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerSettings:
+    """What a worker is told; times in milliseconds."""
+
+    topics: Topics
+    limits: Limits
+    group: str = "pokdeng-settlement"
+    remember_ms: int = 26 * 3_600_000
+    http_host: str = "127.0.0.1"
+    http_port: int = 6066
+
+
+class Worker:
+    """One process of the service. `run` returns after `stop`, or raises what went wrong."""
+
+    def __init__(
+        self,
+        settings: WorkerSettings,
+        log: Log,
+        ledger: Ledger,
+        metrics: Metrics,
+        *,
+        check_topics: Callable[[], Awaitable[list[str]]],
+        run_log: Callable[[], Awaitable[None]],
+    ) -> None:
+        """`check_topics` says what of the topics is not as it must be; `run_log` raises when the log fails."""
+        self._settings = settings
+        self._transport = log
+        self._ledger = ledger
+        self._metrics = metrics
+        self._check_topics = check_topics
+        self._run_log = run_log
+        self._pages = Pages(self, metrics, host=settings.http_host, port=settings.http_port)
+        self._stopped = asyncio.Event()
+        self._waits_for: list[str] = ["starting"]
+        self.observer = MetricsObserver(metrics)
+        self.engine: Engine | None = None
+        self.port = 0
+        self._turned_at = time.monotonic()
+
+    def stop(self) -> None:
+        """Have `run` finish what is under way, commit and return. Safe to call from a signal handler."""
+        self._stopped.set()
+
+    async def run(self) -> None:
+        """Serve until `stop`."""
+        self._metrics.set("build", 1, VERSION, RULESET)
+        self.port = await self._pages.start()
+        _log.info(
+            "starting",
+            version=VERSION,
+            ruleset=RULESET,
+            group=self._settings.group,
+            prefix=self._settings.topics.prefix,
+            limits=self._settings.limits.digest,
+            http_port=self.port,
+        )
+        try:
+            await self._wait_until_sound()
+            if not self._stopped.is_set():
+                await self._serve()
+        finally:
+            await self._pages.stop()
+            await self._ledger.close()
+
+    async def _wait_until_sound(self) -> None:
+        """Take no record before the topics are as they must be and the ledger is what the log says."""
+        said: list[str] = []
+        while not self._stopped.is_set():
+            reasons = await self._why_unsound()
+            self._waits_for = reasons
+            if not reasons:
+                return
+            if reasons != said:
+                said = reasons
+                _log.error("waiting", reasons=reasons)
+            try:
+                async with asyncio.timeout(CHECK_AGAIN_S):
+                    await self._stopped.wait()
+            except TimeoutError:
+                continue
+
+    async def _why_unsound(self) -> list[str]:
+        try:
+            reasons = await self._check_topics()
+            if reasons:
+                return reasons
+            if await self._ledger.open():
+                return []
+            if await self._has_spoken():
+                lost = LedgerLostError("cold", "the store is empty, but the log holds decisions: restore it first")
+                self._metrics.count({("recoveries", lost.cause): 1})
+                return [f"ledger: {lost}"]
+            await self._ledger.create()
+        except (LedgerUnavailableError, LogUnavailableError) as error:
+            return [str(error)]
+        except LedgerError as error:
+            return [f"ledger: {error}"]
+        return []
+
+    async def _has_spoken(self) -> bool:
+        """Whether any fact that moved money lies in the log."""
+        topics = self._settings.topics
+        names = (topics.bet_decisions, topics.funds_decisions, topics.settlements)
+        counts = await self._transport.partition_counts(names)
+        partitions = [TopicPartition(name, number) for name in names for number in range(counts[name])]
+        return any((await self._transport.end_offsets(partitions)).values())
+
+    async def _serve(self) -> None:
+        topics = self._settings.topics
+        counts = await self._transport.partition_counts(topics.names)
+        house = House(
+            topics=topics,
+            limits=self._settings.limits,
+            voice=Voice(topics, counts),
+            remember_ms=self._settings.remember_ms,
+            table_partitions=counts[topics.table_events],
+            funds_partitions=counts[topics.funds],
+        )
+        engine = self.engine = Engine(
+            self._transport, self._ledger, house, self.observer, group=self._settings.group
+        )
+        work = asyncio.create_task(engine.run(), name="engine")
+        stopped = asyncio.create_task(self._stopped.wait(), name="stop")
+        failed: asyncio.Task[None] | None = None
+        try:
+            await self._transport.start(engine)
+            failed = asyncio.ensure_future(self._run_log())
+            await asyncio.wait({work, stopped, failed}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (work, failed):
+                if task.done():
+                    task.result()
+        except BaseException:
+            engine.fail()
+            raise
+        finally:
+            await self._close(engine, work, stopped, failed)
+
+    async def _close(
+        self,
+        engine: Engine,
+        work: asyncio.Task[None],
+        stopped: asyncio.Task[bool],
+        failed: asyncio.Task[None] | None,
+    ) -> None:
+        await self._transport.stop()
+        engine.stop()
+        stopped.cancel()
+        if failed is not None:
+            failed.cancel()
+        await asyncio.wait({work}, timeout=1)
+        work.cancel()
+        _log.info("stopped")
+
+    # What the pages ask
+
+    def why_not_live(self) -> list[str]:
+        """Stuck: there is something to read, but the engine does not turn."""
+        engine = self.engine
+        if engine is None:
+            return []
+        quiet = engine.quiet_seconds
+        return [f"the engine has not turned for {quiet:.0f} s"] if quiet > STUCK_AFTER_S else []
+
+    async def why_not_ready(self) -> list[str]:
+        """Not assigned, not recovered, topics not as they must be, or the ledger does not answer."""
+        if self._waits_for:
+            return self._waits_for
+        if self._stopped.is_set():
+            return ["stopping"]
+        engine = self.engine
+        if engine is None or not engine.is_recovered:
+            return ["partitions are not assigned or not recovered"]
+        stuck = self.why_not_live()
+        return stuck or engine.why_not_ready
+
+    def refresh_metrics(self) -> None:
+        """Set the gauges."""
+        engine = self.engine
+        if engine is not None:
+            self._metrics.set("rounds_open", engine.open_rounds)
+            self._metrics.set("rounds_held", engine.held_rounds)
+            engine.show_lag(self._metrics.set)

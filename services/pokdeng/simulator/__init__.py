@@ -1,0 +1,22 @@
+"""Plays tables: dealing floors and a crowd, from a seed, with as much mischief as is asked for. Demo, load, chaos."""
+
+from __future__ import annotations
+
+from pokdeng.simulator.play import QUIET, Mischief, Play
+from pokdeng.simulator.script import script
+from pokdeng.simulator.sender import MemorySender, Sender, Sent, perform
+from pokdeng.simulator.steps import Beat, Kind, Step
+
+__all__ = [
+    "QUIET",
+    "Beat",
+    "Kind",
+    "MemorySender",
+    "Mischief",
+    "Play",
+    "Sender",
+    "Sent",
+    "Step",
+    "perform",
+    "script",
+]
