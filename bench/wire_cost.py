@@ -1,4 +1,3 @@
-# ruff: noqa: INP001
 """What the wire costs: microseconds of one core per record decoded, id made, fact encoded. No I/O.
 
 Run: `python bench/wire_cost.py [calls]`. Each line is the fastest of several rounds, since a shared machine only adds.

@@ -31,6 +31,8 @@ class Said(NamedTuple):
     kind: str
     key: bytes | None
     body: dict[str, Any]
+    booleans: int
+    """How many it seems to have besides `overdrawn`, written without spaces."""
 
 
 class Letter(NamedTuple):
@@ -71,7 +73,9 @@ class Outputs:
         if first != copy:
             self._report.find(f"{_at(record)} says {body.get('type')} {name} again in other bytes")
         elif first is copy:
-            self.facts[name] = Said(kind, record.key, body)
+            raw = record.value or b""
+            booleans = raw.count(b":true") + raw.count(b":false") - raw.count(b'"overdrawn":true')
+            self.facts[name] = Said(kind, record.key, body, booleans)
         self._headers(record, body)
         self._partition(record)
 

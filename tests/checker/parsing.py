@@ -137,9 +137,7 @@ def _constant(name: str) -> float:
 
 
 _CLEAN, _LENIENT, _PAIRS = (
-    json.JSONDecoder(
-        object_pairs_hook=hook, parse_int=_integer, parse_float=lambda _: _ODD, parse_constant=_constant
-    )
+    json.JSONDecoder(object_pairs_hook=hook, parse_int=_integer, parse_float=lambda _: _ODD, parse_constant=_constant)
     for hook in (_unique, dict, list)
 )
 

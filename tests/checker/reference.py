@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tests.checker.collector import without_collector
 from tests.checker.facts import Fact, taken_by
 from tests.checker.parsing import Event, read
 from tests.checker.partition import Partition
@@ -62,7 +63,8 @@ def settle(inputs: Iterable[Rec], *, partitions: Partitions, prefix: str = "pokd
         partitions: how many partitions each topic has.
         prefix: of the topics.
     """
-    return _Reference(list(inputs), Topics(prefix, partitions)).run()
+    with without_collector():
+        return _Reference(list(inputs), Topics(prefix, partitions)).run()
 
 
 class _Reference:

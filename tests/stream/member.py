@@ -10,8 +10,9 @@ from pokdeng.stream.port import TopicPartition
 from tests.stream.recorder import Recorder
 
 
-async def main(bootstrap: str, group: str, topic: str, commit: int) -> None:
-    """Commit `commit` of partition 0 as soon as that many records arrived."""
+async def main(bootstrap: str, group: str, topic: str, count: str) -> None:
+    """Commit `count` of partition 0 as soon as that many records arrived."""
+    commit = int(count)
     settings = KafkaSettings(bootstrap=bootstrap, session_timeout_ms=1500, heartbeat_interval_ms=100)
     log = KafkaLog(settings, group, copartitioned=[topic])
     recorder = Recorder(log)
@@ -24,4 +25,4 @@ async def main(bootstrap: str, group: str, topic: str, commit: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:4], commit=int(sys.argv[4])))
+    asyncio.run(main(*sys.argv[1:5]))

@@ -18,6 +18,7 @@ class Recorder:
     """Keeps every call; gives credits back at once unless told otherwise."""
 
     def __init__(self, log: Log, *, keeps_credits: bool = False) -> None:
+        """Listens to nothing yet."""
         self.log = log
         self.calls: list[str] = []
         self.assignments: list[Assignment] = []
@@ -28,11 +29,13 @@ class Recorder:
         self._changed = asyncio.Event()
 
     async def assigned(self, assignment: Assignment) -> None:
+        """Keep the assignment."""
         self.calls.append("assigned")
         self.assignments.append(assignment)
         self._changed.set()
 
     async def revoked(self) -> None:
+        """Commit what it was told to, forget the records."""
         self.calls.append("revoked")
         if self.to_commit_when_revoked:
             self.commits.append(await self.log.commit(self.to_commit_when_revoked))
@@ -40,6 +43,7 @@ class Recorder:
         self._changed.set()
 
     def arrived(self, partition: TopicPartition, records: Sequence[Record]) -> None:
+        """Keep the records; the log's position is behind them."""
         if records:
             self.calls.append("arrived")
         self.records[partition].extend(records)

@@ -27,10 +27,12 @@ def played(open_world: OpenWorld, scenario: Callable[[World], Awaitable[None]]) 
 
 
 def numbered(count: int, first: int = 0) -> list[bytes]:
+    """So many values, each another."""
     return [b"%d" % number for number in range(first, first + count)]
 
 
 async def started(log: RunningLog, recorder: Recorder | None = None) -> Recorder:
+    """Start a log with a listener that writes down what it is told."""
     recorder = recorder or Recorder(log)
     await log.start(recorder)
     return recorder
@@ -87,8 +89,8 @@ def test_the_position_passes_a_gap_without_a_record(open_world: OpenWorld) -> No
         recorder = await started(log)
         await world.append_with_gap("bets", 0, b"a")
         async with asyncio.timeout(25):  # the marker is written soon after the transaction's end is acknowledged
-            while await log.end_offsets([partition]) != {partition: 2}:
-                await asyncio.sleep(0.01)
+            while await log.end_offsets([partition]) != {partition: 2}:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)  # the broker's own doing: nothing to wait on
         await recorder.until(lambda: log.position(partition) == 2)
         assert recorder.values(*partition) == [b"a"]
         await world.append("bets", 0, b"b")
@@ -513,7 +515,7 @@ def test_credits_bound_what_is_read_ahead_of_each_partition(open_world: OpenWorl
         await world.create(tables=1, bets=1)
         tables, bets = (TopicPartition(world.topic(name), 0) for name in ("tables", "bets"))
         await world.append("tables", 0, *numbered(6000))
-        log = world.log("tables", "bets", credits=2000)
+        log = world.log("tables", "bets", credit_records=2000)
         recorder = await started(log, Recorder(log, keeps_credits=True))
         await recorder.until(lambda: len(recorder.records[tables]) >= 1000)
         await world.append("bets", 0, b"a")

@@ -8,15 +8,16 @@ import os
 import signal
 import sys
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from aiokafka import AIOKafkaProducer
-from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
+from aiokafka.admin import RecordsToDelete
 from aiokafka.structs import TopicPartition as KafkaPartition
 
 from pokdeng.stream.kafka import KafkaAdmin, KafkaLog, KafkaSettings, NewTopicSpec
+from pokdeng.stream.kafka.untyped import AIOKafkaAdminClient, AIOKafkaProducer
 from pokdeng.stream.memory import MemoryBroker, MemoryLog
-from pokdeng.stream.port import Listener, Log, Message, TopicPartition
+from pokdeng.stream.port import Log, Message, TopicPartition
 from tests.stream.recorder import Recorder
 
 if TYPE_CHECKING:
@@ -29,64 +30,88 @@ _PREFIXES = itertools.count(1)
 class RunningLog(Log, Protocol):
     """What both logs offer beyond the port."""
 
-    async def run_until_failed(self) -> None: ...
-    def done(self, count: int, partition: TopicPartition | None = None) -> None: ...
+    async def run_until_failed(self) -> None:
+        """Return when stopped, raise what ended it."""
+
+    def done(self, count: int, partition: TopicPartition | None = None) -> None:
+        """Give credits back."""
 
 
 class World(Protocol):
     """A broker, seen from the tests."""
 
-    def topic(self, name: str) -> str: ...
-    async def create(self, *, max_message_bytes: int = 1_048_588, **topics: int) -> None: ...
-    def log(self, *copartitioned: str, others: tuple[str, ...] = (), credits: int = 100_000) -> RunningLog: ...
-    async def append(self, topic: str, partition: int, *values: bytes) -> None: ...
-    async def append_with_gap(self, topic: str, partition: int, value: bytes) -> None: ...
-    async def trim(self, topic: str, partition: int, before: int) -> None: ...
-    async def live_and_die(self, topic: str, commit: int) -> None: ...
+    def topic(self, name: str) -> str:
+        """The full name of a topic of this world."""
+
+    async def create(self, *, max_message_bytes: int = 1_048_588, **topics: int) -> None:
+        """Create topics with that many partitions."""
+
+    def log(self, *copartitioned: str, others: tuple[str, ...] = (), credit_records: int = 100_000) -> RunningLog:
+        """A member of the group of this world, not started."""
+
+    async def append(self, topic: str, partition: int, *values: bytes) -> None:
+        """Append records as some producer does."""
+
+    async def append_with_gap(self, topic: str, partition: int, value: bytes) -> None:
+        """Append a record, and an offset after it that bears none."""
+
+    async def trim(self, topic: str, partition: int, before: int) -> None:
+        """Drop the records below an offset."""
+
+    async def live_and_die(self, topic: str, commit: int) -> None:
+        """A member joins, reads, commits that offset of partition 0, and dies without a word."""
 
 
-OpenWorld = "Callable[[], AbstractAsyncContextManager[World]]"
+OpenWorld: TypeAlias = "Callable[[], AbstractAsyncContextManager[World]]"
 
 
 class MemoryWorld:
     """The in-memory broker; its clock moves a millisecond a reading."""
 
     def __init__(self) -> None:
+        """Empty."""
         ticks = itertools.count(1_000_000)
         self.broker = MemoryBroker(lambda: next(ticks))
         self._logs: list[MemoryLog] = []
 
     def topic(self, name: str) -> str:
+        """The full name of a topic of this world."""
         return f"t.{name}"
 
     async def create(self, *, max_message_bytes: int = 1_048_588, **topics: int) -> None:
+        """Create topics with that many partitions."""
         for name, partitions in topics.items():
             self.broker.create_topic(self.topic(name), partitions, max_message_bytes=max_message_bytes)
 
-    def log(self, *copartitioned: str, others: tuple[str, ...] = (), credits: int = 100_000) -> MemoryLog:  # noqa: A002
+    def log(self, *copartitioned: str, others: tuple[str, ...] = (), credit_records: int = 100_000) -> MemoryLog:
+        """A member of the group of this world, not started."""
         log = MemoryLog(
             self.broker,
             "g",
             copartitioned=[self.topic(name) for name in copartitioned],
             others=[self.topic(name) for name in others],
             name=f"m{len(self._logs)}",
-            credits=credits,
+            credit_records=credit_records,
         )
         self._logs.append(log)
         return log
 
     async def append(self, topic: str, partition: int, *values: bytes) -> None:
+        """Append records as some producer does."""
         for value in values:
             self.broker.append(self.topic(topic), b"k", value, partition=partition)
 
     async def append_with_gap(self, topic: str, partition: int, value: bytes) -> None:
+        """Append a record, and an offset after it that bears none."""
         await self.append(topic, partition, value)
         self.broker.skip(TopicPartition(self.topic(topic), partition), 1)
 
     async def trim(self, topic: str, partition: int, before: int) -> None:
+        """Drop the records below an offset."""
         self.broker.trim(TopicPartition(self.topic(topic), partition), before)
 
     async def live_and_die(self, topic: str, commit: int) -> None:
+        """A member joins, reads, commits that offset of partition 0, and dies without a word."""
         log = self.log(topic)
         recorder = Recorder(log)
         await log.start(recorder)
@@ -96,6 +121,7 @@ class MemoryWorld:
         log.expire()
 
     async def close(self) -> None:
+        """Stop all members."""
         for log in self._logs:
             await log.stop()
 
@@ -104,6 +130,7 @@ class KafkaWorld:
     """Apache Kafka; every world has topics and a group of its own."""
 
     def __init__(self, bootstrap: str) -> None:
+        """Empty."""
         self._prefix = f"t{os.getpid()}-{next(_PREFIXES)}"
         self._logs: list[KafkaLog] = []
         self.settings = KafkaSettings(
@@ -115,9 +142,11 @@ class KafkaWorld:
         )
 
     def topic(self, name: str) -> str:
+        """The full name of a topic of this world."""
         return f"{self._prefix}.{name}"
 
     async def create(self, *, max_message_bytes: int = 1_048_588, **topics: int) -> None:
+        """Create topics with that many partitions."""
         configs = {"message.timestamp.type": "LogAppendTime", "max.message.bytes": str(max_message_bytes)}
         admin = KafkaAdmin(self.settings)
         await admin.create_topics(
@@ -128,9 +157,10 @@ class KafkaWorld:
         )
         await admin.close()
 
-    def log(self, *copartitioned: str, others: tuple[str, ...] = (), credits: int = 100_000) -> KafkaLog:  # noqa: A002
+    def log(self, *copartitioned: str, others: tuple[str, ...] = (), credit_records: int = 100_000) -> KafkaLog:
+        """A member of the group of this world, not started."""
         log = KafkaLog(
-            KafkaSettings(**{**_fields(self.settings), "credits": credits}),
+            replace(self.settings, credit_records=credit_records),
             self._prefix,
             copartitioned=[self.topic(name) for name in copartitioned],
             others=[self.topic(name) for name in others],
@@ -139,6 +169,7 @@ class KafkaWorld:
         return log
 
     async def append(self, topic: str, partition: int, *values: bytes) -> None:
+        """Append records as some producer does."""
         log = KafkaLog(self.settings)
         await log.publish(
             {TopicPartition(self.topic(topic), partition): [Message(b"k", value, []) for value in values]}
@@ -146,6 +177,7 @@ class KafkaWorld:
         await log.stop()
 
     async def append_with_gap(self, topic: str, partition: int, value: bytes) -> None:
+        """Append a record, and an offset after it that bears none."""
         producer = AIOKafkaProducer(bootstrap_servers=self.settings.bootstrap, transactional_id=self.topic("x"))
         await producer.start()
         async with producer.transaction():
@@ -153,9 +185,10 @@ class KafkaWorld:
         await producer.stop()
 
     async def trim(self, topic: str, partition: int, before: int) -> None:
+        """Drop the records below an offset."""
         admin = AIOKafkaAdminClient(bootstrap_servers=self.settings.bootstrap)
         await admin.start()
-        await admin.delete_records({KafkaPartition(self.topic(topic), partition): RecordsToDelete(before)})
+        await admin.delete_records({KafkaPartition(self.topic(topic), partition): RecordsToDelete(before)})  # type: ignore[no-untyped-call]
         await admin.close()
 
     async def live_and_die(self, topic: str, commit: int) -> None:
@@ -172,12 +205,9 @@ class KafkaWorld:
         await member.wait()
 
     async def close(self) -> None:
+        """Stop all members."""
         for log in self._logs:
             await log.stop()
-
-
-def _fields(settings: KafkaSettings) -> dict[str, object]:
-    return {name: getattr(settings, name) for name in settings.__slots__}
 
 
 @asynccontextmanager
@@ -195,6 +225,7 @@ def kafka_world(bootstrap: str) -> Callable[[], AbstractAsyncContextManager[Worl
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[World]:
+        """A world of its own for the time of the block."""
         world = KafkaWorld(bootstrap)
         try:
             yield world

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
@@ -16,11 +17,14 @@ from pokdeng.events.outputs import OutputEvent
 from pokdeng.rules import CARDS, VALUES, Card, Odds, PayLine
 from pokdeng.wire import encode
 
-IDS: Final = st.from_regex("[A-Za-z0-9][A-Za-z0-9._:-]{0,63}", fullmatch=True)
+_LETTERS_AND_DIGITS: Final = string.ascii_letters + string.digits
+IDS: Final = st.builds(
+    str.__add__, st.sampled_from(_LETTERS_AND_DIGITS), st.text(_LETTERS_AND_DIGITS + "._:-", max_size=63)
+)
 AMOUNTS: Final = st.integers(1, 10**12)
 BALANCES: Final = st.integers(-(2**53) + 1, 2**53 - 1)
 TEXTS: Final = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200)
-CURRENCIES: Final = st.from_regex("[A-Z]{3}", fullmatch=True)
+CURRENCIES: Final = st.text(string.ascii_uppercase, min_size=3, max_size=3)
 TIMES: Final = st.builds(
     "{:%Y-%m-%dT%H:%M:%S}{}{}".format,
     st.datetimes(),
@@ -30,9 +34,7 @@ TIMES: Final = st.builds(
 CARD_CODES: Final = st.sampled_from([str(card) for card in CARDS])
 
 _BY_TYPE: Final[dict[Any, st.SearchStrategy[Any]]] = {
-    **dict.fromkeys(
-        (ids.EventId, ids.TableId, ids.ShoeId, ids.RoundId, ids.BetId, ids.AccountId, ids.TransferId), IDS
-    ),
+    **dict.fromkeys((ids.EventId, ids.TableId, ids.ShoeId, ids.RoundId, ids.BetId, ids.AccountId, ids.TransferId), IDS),
     ids.Currency: CURRENCIES,
     ids.Timestamp: TIMES,
     ids.Reason: TEXTS,
@@ -71,10 +73,8 @@ def _values(name: str, annotation: Any) -> st.SearchStrategy[Any]:
     if is_dataclass(annotation):
         return events(annotation)
     arguments = get_args(annotation)
-    if get_origin(annotation) is Literal:
-        return st.sampled_from(arguments)
-    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
-        return st.sampled_from(annotation)
+    if get_origin(annotation) is Literal or (isinstance(annotation, type) and issubclass(annotation, StrEnum)):
+        return st.sampled_from(arguments or annotation)
     if isinstance(annotation, UnionType):
         return st.one_of(*(st.none() if kind is type(None) else _values(name, kind) for kind in arguments))
     if get_origin(annotation) is Mapping:

@@ -6,10 +6,11 @@ from typing import Any
 from uuid import UUID, uuid5
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pokdeng.events import outputs
+from pokdeng.events.ids import Cause
 from pokdeng.wire import NAMED_BY, EventIds, event_id, event_id_of
 from tests.wire.examples import IDS, OUTPUT_CLASSES, OUTPUTS, TEXTS, events
 
@@ -62,7 +63,7 @@ class Named:
     """Every part that may name a fact."""
 
     table_id, round_id, bet_id, account_id, transfer_id, transfer, revision = "T", "R", "B", "A", "X", "withdrawal", 2
-    cause = outputs.Cause(topic="pokdeng.table-events.v1", partition=3, offset=14)
+    cause = Cause(topic="pokdeng.table-events.v1", partition=3, offset=14)
 
 
 @pytest.mark.parametrize("event_class", OUTPUT_CLASSES)
@@ -77,6 +78,7 @@ def test_each_fact_is_named_as_the_contract_says(event_class: Any) -> None:
     assert parts == EXPECTED_PARTS[event_class.event_type]
 
 
+@settings(max_examples=60, deadline=None)
 @given(OUTPUTS)
 def test_a_fact_can_be_asked_for_the_id_that_it_must_have(event: Any) -> None:
     """From its own parts, whatever id it carries."""
@@ -89,6 +91,7 @@ def test_a_fact_can_be_asked_for_the_id_that_it_must_have(event: Any) -> None:
     assert event_id_of(event) == str(uuid5(NAMESPACE, "\n".join([event.event_type, *parts])))
 
 
+@settings(max_examples=40, deadline=None)
 @given(events(outputs.BetAccepted), events(outputs.BetAccepted))
 def test_two_bets_have_two_ids_unless_they_are_the_same_bet(one: Any, other: Any) -> None:
     """Ids cannot be joined in two ways, since none has a line feed in it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -17,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SNIPPETS = [
-    b'"', b"\\", b"{", b"}", b"[", b"]", b":", b",", b" ", b"\n", b"0", b"-", b".", b"e1", b"1", b"\x00", b"\xff", b"\xc3",
-    b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\\ud800", b"\\u0041", b"\\n", b'\\"', b"NaN", b"null", b"true", b'""', b'"x":1,',
-    b'"stake":1,', b'"stake" :1,', b'"type":"bet_placed",', b'"sta\\u006be":5,', b'"":"",', b'"x":{"a":1,"a":2},',
-    b'"x":[[[]]],', b"9" * 30, "ก".encode(), "🂡".encode(),
+    b'"', b"\\", b"{", b"}", b"[", b"]", b":", b",", b" ", b"\n", b"0", b"-", b".", b"e1", b"1", b"\x00", b"\xff",
+    b"\xc3", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\\ud800", b"\\u0041", b"\\n", b'\\"', b"NaN", b"null", b"true", b'""',
+    b'"x":1,', b'"stake":1,', b'"stake" :1,', b'"type":"bet_placed",', b'"sta\\u006be":5,', b'"":"",',
+    b'"x":{"a":1,"a":2},', b'"x":[[[]]],', b"9" * 30, "ก".encode(), "🂡".encode(),
 ]  # fmt: skip
 
 
@@ -29,10 +28,14 @@ def mutilated(draw: st.DrawFn) -> bytes:
     """A sound record after a few cuts, insertions and repetitions."""
     raw = encode(draw(INPUTS))
     if draw(st.booleans()):
-        raw = json.dumps(json.loads(raw), ensure_ascii=draw(st.booleans()), indent=draw(st.sampled_from([None, 1]))).encode()
+        raw = json.dumps(
+            json.loads(raw), ensure_ascii=draw(st.booleans()), indent=draw(st.sampled_from([None, 1]))
+        ).encode()
     for _ in range(draw(st.integers(0, 4))):
         edges = [place for place, byte in enumerate(raw) if byte in b'{},:"'] or [0]
-        place = draw(st.one_of(st.integers(0, len(raw)), st.sampled_from(edges), st.sampled_from(edges).map(lambda at: at + 1)))
+        place = draw(
+            st.one_of(st.integers(0, len(raw)), st.sampled_from(edges), st.sampled_from(edges).map(lambda at: at + 1))
+        )
         edit = draw(st.sampled_from(["insert", "delete", "replace", "repeat"]))
         size = draw(st.integers(0, 40))
         piece = draw(st.one_of(st.sampled_from(SNIPPETS), st.binary(max_size=3)))
@@ -56,40 +59,47 @@ def outcome(decode: Callable[[bytes], Any], raw: bytes) -> object:
         return error.reason, error.detail
 
 
-@pytest.mark.parametrize("decoder", DECODERS.values(), ids=[*DECODERS])
-@settings(max_examples=500, deadline=None)
+def decoder_of(raw: bytes) -> EventDecoder[Any]:
+    """The one topic's decoder that takes this record."""
+    (decoder,) = (each for each in DECODERS.values() if not isinstance(outcome(each.decode, raw), tuple))
+    return decoder
+
+
+@settings(max_examples=600, deadline=None)
 @given(raw=mutilated())
 @example(raw=b"")
-def test_both_ways_give_the_same_event_or_the_same_reason(decoder: EventDecoder[Any], raw: bytes) -> None:
+def test_both_ways_give_the_same_event_or_the_same_reason(raw: bytes) -> None:
     """Random edits of bytes, repeated names, spacing, nesting, escapes: never a difference, never another error."""
-    assert outcome(decoder.decode, raw) == outcome(decoder.decode_closely, raw)
+    for decoder in DECODERS.values():
+        assert outcome(decoder.decode, raw) == outcome(decoder.decode_closely, raw)
 
 
-@pytest.mark.parametrize("decoder", DECODERS.values(), ids=[*DECODERS])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(raw=st.binary(max_size=200))
-def test_both_ways_agree_on_noise(decoder: EventDecoder[Any], raw: bytes) -> None:
+def test_both_ways_agree_on_noise(raw: bytes) -> None:
     """Any bytes."""
-    assert outcome(decoder.decode, raw) == outcome(decoder.decode_closely, raw)
+    for decoder in DECODERS.values():
+        assert outcome(decoder.decode, raw) == outcome(decoder.decode_closely, raw)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(event=INPUTS)
 def test_a_sound_event_comes_back_as_it_was(event: Any) -> None:
     """Every input that is written is read as the same value, both ways, and by its own topic only."""
     raw = encode(event)
-    taken = [decoder for decoder in DECODERS.values() if not isinstance(outcome(decoder.decode, raw), tuple)]
-    assert len(taken) == 1
-    assert taken[0].decode(raw) == taken[0].decode_closely(raw) == event
+    decoder = decoder_of(raw)
+    assert decoder.decode(raw) == decoder.decode_closely(raw) == event
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(event=INPUTS, extra=st.recursive(st.none() | st.integers() | st.text(max_size=5), st.lists, max_leaves=5))
 def test_a_field_of_a_newer_producer_is_ignored(event: Any, extra: Any) -> None:
     """Whatever stands in it, the event is the same."""
     members = json.loads(encode(event)) | {"a_newer_field": extra}
     raw = json.dumps(members, ensure_ascii=False).encode(errors="surrogatepass")
-    decoder = next(decoder for decoder in DECODERS.values() if not isinstance(outcome(decoder.decode, encode(event)), tuple))
+    decoder = next(
+        decoder for decoder in DECODERS.values() if not isinstance(outcome(decoder.decode, encode(event)), tuple)
+    )
     is_json = not any("\ud800" <= character <= "\udfff" for character in raw.decode(errors="surrogatepass"))
     assert outcome(decoder.decode, raw) == outcome(decoder.decode_closely, raw)
     assert (outcome(decoder.decode, raw) == event) is is_json

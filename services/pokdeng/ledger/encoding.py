@@ -7,7 +7,7 @@ separate safely.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -24,9 +24,9 @@ from pokdeng.ledger.port import (
     Hold,
     LedgerCorruptError,
     Operation,
-    Refuse,
     Settle,
     Source,
+    Transfer,
     Withdraw,
 )
 from pokdeng.rules import Bet
@@ -37,33 +37,30 @@ MAX_OPERATIONS_A_CALL: Final = 1000
 _ACCOUNT: Final = struct.Struct("<qqq3s")
 _BETS: Final = tuple(Bet)
 _BET_CODE: Final = {bet: code for code, bet in enumerate(_BETS)}
-_STATES: Final = (BetState.ACCEPTED, BetState.REFUSED, BetState.WITHDRAWN, BetState.SETTLED)
-_FIELDS: Final = {1: 10, 2: 7, 3: 14, 4: 15}
+_BET_HEAD_SIZE: Final = 38
+_STATES: Final = {1: BetState.ACCEPTED, 2: BetState.REFUSED, 3: BetState.WITHDRAWN, 4: BetState.SETTLED}
 
 encode: Final = msgspec.msgpack.Encoder().encode
 decode_answers: Final = msgspec.msgpack.Decoder(list[Answer]).decode
-_decode_any: Final = msgspec.msgpack.Decoder(list[int | str]).decode
 
 
 class Call:
     """The operations of one script call: all in one bucket, in order."""
 
-    __slots__ = ("_names", "_ops", "_rounds", "_sources", "_transfers", "bucket", "positions")
+    __slots__ = ("bucket", "names", "ops", "positions", "rounds", "slots", "sources", "transfers")
 
     def __init__(self, bucket: int) -> None:
         """Begin without any operation."""
         self.bucket = bucket
         self.positions: list[int] = []
-        self._names: list[AccountId] = []
-        self._ops: list[int | str | bool] = []
-        self._rounds: dict[tuple[TableId, RoundId], tuple[int, dict[BetId, int]]] = {}
-        self._sources: dict[Source, None] = {}
-        self._transfers: dict[str, int] = {}
-
-    @property
-    def sources(self) -> Iterable[Source]:
-        """The sources of the operations, in order of their first one."""
-        return self._sources
+        """Where the answers belong."""
+        self.names: list[AccountId] = []
+        self.ops: list[int | str | bool] = []
+        self.rounds: dict[tuple[TableId, RoundId], dict[BetId, int]] = {}
+        """The slot of each bet."""
+        self.slots = 0
+        self.sources: dict[Source, None] = {}
+        self.transfers: dict[str, int] = {}
 
     def keys(self, prefix: str) -> list[str]:
         """All keys that the script touches, in its order."""
@@ -71,99 +68,86 @@ class Call:
         return [
             f"{tag}m",
             f"{tag}a",
-            *[f"{tag}r:{table}|{round_}" for table, round_ in self._rounds],
-            *[f"{tag}t:{name}" for name in self._transfers],
+            *[f"{tag}r:{table}|{round_}" for table, round_ in self.rounds],
+            *[f"{tag}t:{name}" for name in self.transfers],
         ]
 
     def payload(self, heads: Sequence[int | str], transfer_ttl_ms: int) -> bytes:
         """The script's argument."""
-        ids = [list(places) for _, places in self._rounds.values()]
-        return encode((heads, self._names, ids, self._ops, transfer_ttl_ms))
+        ids: list[BetId] = []
+        slots: list[int] = []
+        for bets in self.rounds.values():
+            ids += bets
+            slots += bets.values()
+        counts = [len(bets) for bets in self.rounds.values()]
+        return encode((heads, self.names, counts, ids, slots, self.ops, transfer_ttl_ms))
 
-    def enter(self, account: AccountId) -> int:
-        """Name an account of this call; gives its place, from 1."""
-        self._names.append(account)
-        return len(self._names)
-
-    def add(self, position: int, account: int, operation: Operation) -> None:
-        """Append an operation whose answer belongs at `position`; `account` is a place that `enter` gave."""
-        self.positions.append(position)
-        if isinstance(operation, Hold | Refuse | Withdraw | Settle):
-            name = (operation.table, operation.round)
-            known = self._rounds.get(name)
-            if known is None:
-                known = self._rounds[name] = (len(self._rounds) + 1, {})
-            round_, bets = known
-            bet = bets.setdefault(operation.bet_id, len(bets) + 1)
-            self._sources[operation.source] = None
-            add = self._ops.extend
-            if isinstance(operation, Hold):
-                code = _BET_CODE[operation.bet]
-                add(
-                    (
-                        1,
-                        operation.offset,
-                        account,
-                        round_,
-                        bet,
-                        code,
-                        operation.stake,
-                        operation.currency,
-                        operation.taken,
-                    )
-                )
-            elif isinstance(operation, Settle):
-                add((4, account, round_, bet, operation.returned, operation.revision))
-            elif isinstance(operation, Withdraw):
-                add((3, operation.offset, account, round_, bet))
-            else:
-                code = _BET_CODE[operation.bet]
-                reason = operation.reason.value
-                add((2, operation.offset, account, round_, bet, code, operation.stake, operation.currency, reason))
-            return
-        is_deposit = operation.kind is TransferKind.DEPOSIT
-        key = f"{'d' if is_deposit else 'w'}:{operation.account}|{operation.transfer}"
-        place = self._transfers.setdefault(key, len(self._transfers) + 1)
-        self._sources[operation.source] = None
-        reason = "" if operation.refused is None else operation.refused.value
-        self._ops.extend(
-            (
-                5,
-                operation.source,
-                operation.offset,
-                account,
-                place,
-                operation.amount,
-                operation.currency,
-                is_deposit,
-                reason,
-            )
-        )
+    def transfer(self, transfer: Transfer, account: int) -> None:
+        """Append a transfer."""
+        is_deposit = transfer.kind is TransferKind.DEPOSIT
+        name = f"{'d' if is_deposit else 'w'}:{transfer.account}|{transfer.transfer}"
+        place = self.transfers.setdefault(name, len(self.transfers) + 1)
+        self.sources[transfer.source] = None
+        reason = "" if transfer.refused is None else transfer.refused.value
+        self.ops += (5, transfer.source, transfer.offset, account, place)
+        self.ops += (transfer.amount, transfer.currency, is_deposit, reason)
 
 
-def calls_of(operations: Sequence[Operation], bucket_of: Callable[[AccountId], int]) -> list[Call]:
+def calls_of(operations: Sequence[Operation], bucket_of: Callable[[AccountId], int]) -> list[Call]:  # noqa: C901
     """Group operations by bucket, keeping their order, at most `MAX_OPERATIONS_A_CALL` a call.
 
-    A bucket that needs several calls has them in order. `positions` of a call says where its answers belong.
+    A bucket that needs several calls has them in order. `positions` of a call says where its answers belong. Written
+    flat, since each step here is paid once an operation.
     """
     calls: list[Call] = []
     filling: dict[int, Call] = {}
     places: dict[AccountId, tuple[Call, int]] = {}
 
-    def place_of(account: AccountId) -> tuple[Call, int]:
+    def enter(account: AccountId) -> tuple[Call, int]:
+        """The call that takes the account's next operation, and the account's place in it."""
         bucket = bucket_of(account)
         call = filling.get(bucket)
         if call is None or len(call.positions) >= MAX_OPERATIONS_A_CALL:
             call = filling[bucket] = Call(bucket)
             calls.append(call)
-        places[account] = place = (call, call.enter(account))
+        call.names.append(account)
+        places[account] = place = (call, len(call.names))
         return place
 
     for position, operation in enumerate(operations):
-        place = places.get(operation.account)
-        if place is None or len(place[0].positions) >= MAX_OPERATIONS_A_CALL:
-            place = place_of(operation.account)
-        place[0].add(position, place[1], operation)
+        account = operation.account
+        call, at = places.get(account) or enter(account)
+        positions = call.positions
+        if len(positions) >= MAX_OPERATIONS_A_CALL:
+            call, at = enter(account)
+            positions = call.positions
+        positions.append(position)
+        if type(operation) is Transfer:
+            call.transfer(operation, at)
+            continue
+        if type(operation) is Hold:
+            source, offset, _, table, round_, bet_id, bet, stake, currency, taken = operation
+        elif type(operation) is Settle:
+            source, _, table, round_, bet_id, returned, revision = operation
+        elif type(operation) is Withdraw:
+            source, offset, _, table, round_, bet_id = operation
+        else:
+            source, offset, _, table, round_, bet_id, bet, stake, currency, reason = operation
+        bets = call.rounds.get((table, round_))
+        if bets is None:
+            bets = call.rounds[table, round_] = {}
+            call.sources[source] = None
+        slot = bets.get(bet_id)
+        if slot is None:
+            call.slots = slot = bets[bet_id] = call.slots + 1
+        if type(operation) is Hold:
+            call.ops += (1, offset, at, slot, _BET_CODE[bet], stake, currency, taken)
+        elif type(operation) is Settle:
+            call.ops += (4, at, slot, returned, revision)
+        elif type(operation) is Withdraw:
+            call.ops += (3, offset, at, slot)
+        else:
+            call.ops += (2, offset, at, slot, _BET_CODE[bet], stake, currency, reason.value)
     return calls
 
 
@@ -200,32 +184,29 @@ def decode_account(name: AccountId, raw: bytes) -> Account:
 
 
 def decode_bet(name: BetName, raw: bytes) -> BetRecord:
-    """Read a stored bet. Raises LedgerCorruptError where it is not what it must be."""
+    """Read a stored bet (its form: `scripts/apply.lua`). Raises LedgerCorruptError where it is not what it must be."""
     try:
-        fields = _decode_any(raw)
-        state, offset, account, bet, stake, currency, taken = fields[:7]
-        if len(fields) != _FIELDS[int(state)]:
-            raise LedgerCorruptError(f"bet {name}: {len(fields)} fields in state {state}")
-        of = _STATES[int(state) - 1]
-        returned, revision = 0, 0
-        if of is BetState.SETTLED:
-            returned, revision = int(fields[10]), int(fields[11])
-        elif of is BetState.WITHDRAWN:
-            returned = int(taken)
+        state, code, account_size, first_size = raw[0], raw[1], raw[36], raw[37]
+        offset, stake, taken, more = (int.from_bytes(raw[at : at + 7], "little", signed=True) for at in (2, 9, 19, 26))
+        first_at = _BET_HEAD_SIZE + account_size
+        of = _STATES[state]
+        reason = None
+        if of is BetState.REFUSED:
+            reason = BetReason(msgspec.msgpack.decode(raw[first_at : first_at + first_size], type=str))
         return BetRecord(
-            account=AccountId(str(account)),
+            account=AccountId(raw[_BET_HEAD_SIZE:first_at].decode("ascii")),
             table=name.table,
             round=name.round,
             bet_id=name.bet_id,
-            bet=_BETS[int(bet)],
-            stake=Minor(int(stake)),
-            currency=Currency(str(currency)),
-            offset=int(offset),
+            bet=_BETS[code],
+            stake=Minor(stake),
+            currency=Currency(raw[16:19].decode("ascii")),
+            offset=offset,
             state=of,
-            reason=BetReason(str(taken)) if of is BetState.REFUSED else None,
-            taken=Minor(0 if of is BetState.REFUSED else int(taken)),
-            returned=Minor(returned),
-            revision=revision,
+            reason=reason,
+            taken=Minor(taken),
+            returned=Minor({BetState.SETTLED: more, BetState.WITHDRAWN: taken}.get(of, 0)),
+            revision=int.from_bytes(raw[33:36], "little"),
         )
     except (msgspec.MsgspecError, ValueError, KeyError, IndexError) as error:
         raise LedgerCorruptError(f"bet {name}: unreadable record {raw!r}") from error

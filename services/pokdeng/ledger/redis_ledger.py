@@ -177,7 +177,7 @@ class RedisLedger:
             self._owned[source].calls[bucket] += count
         answers: list[Any] = [None] * len(operations)
         for call, reply in zip(calls, replies, strict=True):
-            for position, answer in zip(call.positions, decode_answers(reply[1]), strict=True):
+            for position, answer in zip(call.positions, decode_answers(reply[1] + reply[2]), strict=True):
                 answers[position] = answer
         return answers
 

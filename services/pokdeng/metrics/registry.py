@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
 from pokdeng.metrics.catalogue import CATALOGUE, SECONDS, Kind
 
@@ -21,6 +21,7 @@ class Metrics:
 
     def __init__(self) -> None:
         """Every metric of the catalogue; those without labels show 0 at once."""
+        disable_created_metrics()
         self._registry = CollectorRegistry()
         self._counters: dict[str, Counter] = {}
         self._gauges: dict[str, Gauge] = {}

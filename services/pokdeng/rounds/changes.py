@@ -72,25 +72,39 @@ def heard(
 
     The one place where a round is complete, and the one construction of the next round: it runs for each card.
     """
+    (  # unpacked, for reading twelve fields by name costs as much as making the next round
+        round_id,
+        shoe_id,
+        opened,
+        first,
+        _,
+        was_closed_at_ms,
+        was_paused,
+        is_incomplete,
+        places_before,
+        disputes_before,
+        was_cancelled,
+        completed,
+        seen,
+    ) = round_
     if places is None:
-        places = round_.places
+        places = places_before
     if disputes is None:
-        disputes = round_.disputes
+        disputes = disputes_before
     if closed_at_ms is None:
-        closed_at_ms = round_.closed_at_ms
+        closed_at_ms = was_closed_at_ms
     if is_paused is None:
-        is_paused = round_.is_paused
+        is_paused = was_paused
     if cancelled is None:
-        cancelled = round_.cancelled
-    completed, is_incomplete = round_.completed, round_.is_incomplete
-    is_whole = closed_at_ms is not None and not is_paused and not disputes and all(places)
-    if is_whole and completed is None and cancelled is None:
+        cancelled = was_cancelled
+    is_going_on = completed is None and cancelled is None
+    if is_going_on and closed_at_ms is not None and not is_paused and not disputes and all(places):
         completed, is_incomplete = Completed(mark, event.occurred_at), False
     return Round(
-        round_.round_id,
-        round_.shoe_id,
-        round_.opened,
-        round_.first,
+        round_id,
+        shoe_id,
+        opened,
+        first,
         mark.offset,
         closed_at_ms,
         is_paused,
@@ -99,7 +113,7 @@ def heard(
         disputes,
         cancelled,
         completed,
-        {**round_.seen, (event.event_type, event.event_id): event},
+        {**seen, (event.event_type, event.event_id): event},
     )
 
 
@@ -120,39 +134,48 @@ def named(event: CardEvent) -> str:
 def _dealt(round_: Round, shoe: Shoe, event: CardDealt, mark: Mark) -> Change:
     place = place_of(event.seat, event.position)
     lies = round_.places[place]
+    if lies is None and place not in round_.disputes:
+        return _laid(round_, shoe, event, mark, place)
     if lies is event.card:
         return heard(round_, event, mark), shoe, DUPLICATE
-    if lies is not None:
-        return _disputed(round_, shoe, place, mark, HoldReason.SEAT_CONFLICT, f"{named(event)} has another card")
-    if place in round_.disputes:
-        return _disputed(round_, shoe, place, mark, HoldReason.SEAT_CONFLICT, f"{named(event)} is in dispute")
-    return _laid(round_, shoe, event, mark, place)
+    detail = f"{named(event)} is in dispute" if lies is None else f"{named(event)} has another card"
+    return _disputed(round_, shoe, place, mark, why=HoldReason.SEAT_CONFLICT, detail=detail)
 
 
 def _corrected(round_: Round, shoe: Shoe, event: CardCorrected, mark: Mark) -> Change:
     place = place_of(event.seat, event.position)
     if round_.places[place] is not event.card:
-        return _laid(round_, shoe, event, mark, place)
+        return _laid(round_, shoe, event, mark, place, disputes=_without(round_.disputes, place))
     if place not in round_.disputes:
         return heard(round_, event, mark), shoe, DUPLICATE
-    return heard(round_, event, mark, disputes=_without(round_.disputes, place)), shoe, APPLIED
+    return heard(round_, event, mark, place, disputes=_without(round_.disputes, place)), shoe, APPLIED
 
 
-def _laid(round_: Round, shoe: Shoe, event: CardEvent, mark: Mark, place: Place) -> Change:
-    """The event's card at its place, instead of what lies there, if its shoe can have that card."""
+def _laid(
+    round_: Round,
+    shoe: Shoe,
+    event: CardEvent,
+    mark: Mark,
+    place: Place,
+    *,
+    disputes: Mapping[Place, HoldReason] | None = None,
+) -> Change:
+    """The event's card at its place, instead of what lies there, if its shoe can have that card.
+
+    `disputes` are those that remain then (None: as they are).
+    """
     lies = round_.places[place]
     cleared, gone = (shoe.copies, shoe.gone + 1) if lies is None else (without_card(shoe.copies, lies), shoe.gone)
     try:
         copies = with_card(cleared, event.card)
     except CopiesError:
         detail = f"the card for {named(event)} would be a ninth copy in shoe {shoe.shoe_id}"
-        return _disputed(round_, shoe, place, mark, HoldReason.NINTH_COPY, detail)
+        return _disputed(round_, shoe, place, mark, why=HoldReason.NINTH_COPY, detail=detail)
     if gone > SHOE_CARDS:
         detail = f"the card for {named(event)} would be one more than the {SHOE_CARDS} of shoe {shoe.shoe_id}"
-        return _disputed(round_, shoe, place, mark, HoldReason.SHOE_EXHAUSTED, detail)
+        return _disputed(round_, shoe, place, mark, why=HoldReason.SHOE_EXHAUSTED, detail=detail)
     places = list(round_.places)
     places[place] = event.card
-    disputes = _without(round_.disputes, place) if place in round_.disputes else None
     return (
         heard(round_, event, mark, places=tuple(places), disputes=disputes),
         Shoe(shoe.shoe_id, shoe.decks, shoe.burn_card, gone, copies, shoe.last_round),
@@ -160,7 +183,7 @@ def _laid(round_: Round, shoe: Shoe, event: CardEvent, mark: Mark, place: Place)
     )
 
 
-def _disputed(round_: Round, shoe: Shoe, place: Place, mark: Mark, why: HoldReason, detail: str) -> Change:
+def _disputed(round_: Round, shoe: Shoe, place: Place, mark: Mark, *, why: HoldReason, detail: str) -> Change:
     """An impossible card: refused, and its place is in dispute until it is corrected; the first cause stays."""
     refused = Refused(DeadLetterReason(why.value), detail, None if round_.is_held else (round_.round_id, why))
     if place not in round_.disputes:

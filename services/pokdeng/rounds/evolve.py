@@ -100,12 +100,12 @@ def _of_round(table: Table, event: RoundEvent, mark: Mark) -> tuple[Table, Verdi
         return table, Refused(DeadLetterReason.ID_CONFLICT, detail)
     shoe = next_shoe = table.shoes[round_.shoe_id]
     verdict: Verdict
-    if round_.is_over:
+    if round_.completed is not None or round_.cancelled is not None:
         verdict = after_the_end(round_, shoe, event)
         next_round = heard(round_, event, mark) if verdict is DUPLICATE else round_
     else:
         next_round, next_shoe, verdict = change(round_, shoe, event, mark)
-        if next_round.is_over:
+        if next_round.completed is not None or next_round.cancelled is not None:
             verdict = Applied(over=round_.round_id)
     if next_round is round_:
         return table, verdict

@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pokdeng.simulator.clock import time_text
+from pokdeng.simulator.crowd import Transfer
 from pokdeng.simulator.malformed import Spoiler
 from pokdeng.simulator.mishaps import BETTING, CLOSING, RESTING, REVEALING
 from pokdeng.simulator.steps import Kind, Step
@@ -87,17 +88,17 @@ class Betting:
                 self._now.append(self._bet(spot, at_ms, player))
         return self._now, self._later
 
-    def _bet(
-        self, spot: Spot, at_ms: int, player: Player, kind: Kind = Kind.BET, tail: str | None = None, number: int = 0
-    ) -> Step:
-        if not number:
-            self._count += 1
-            number = self._count
-        if tail is None:
-            tail = player.bets[int(self._rng.random() * len(player.bets))]
+    def _bet(self, spot: Spot, at_ms: int, player: Player, kind: Kind = Kind.BET) -> Step:
+        """A new bet."""
+        self._count += 1
+        return self._bet_of(spot, at_ms, player.tail + player.bets[int(self._rng.random() * len(player.bets))], kind)
+
+    def _bet_of(self, spot: Spot, at_ms: int, tail: str, kind: Kind) -> Step:
+        """The newest bet, with other contents: its account, option, stake and currency as JSON members."""
+        name = f"b{self._count}"
         value = (
-            f'{{"type":"bet_placed","event_id":"e-{spot.round_id}-b{number}","occurred_at":"{time_text(at_ms)}",'
-            f'"bet_id":"b{number}","table_id":"{spot.table_id}","round_id":"{spot.round_id}",{player.tail}{tail}'
+            f'{{"type":"bet_placed","event_id":"e-{spot.round_id}-{name}","occurred_at":"{time_text(at_ms)}",'
+            f'"bet_id":"{name}","table_id":"{spot.table_id}","round_id":"{spot.round_id}",{tail}'
         )
         return Step(at_ms, TopicKind.BETS, spot.key, value.encode(), kind)
 
@@ -131,12 +132,11 @@ class Betting:
     def _conflict(self, spot: Spot, at_ms: int) -> None:
         player, other = self._crowd.anyone(), self._crowd.anyone()
         first = self._bet(spot, at_ms, player)
-        tail = self._rng.choice(player.bets)
         self._now.append(first)
-        who = self._rng.choice((player, other))
+        tail = self._rng.choice((player, other)).tail + self._rng.choice(player.bets)
         phase = self._rng.choice((spot.phase, CLOSING, RESTING))
         when = self._soon(at_ms, spot) if phase == spot.phase else self._within(spot, phase)
-        again = self._bet(spot, when, who, Kind.CONFLICT, tail, self._count)
+        again = self._bet_of(spot, when, tail, Kind.CONFLICT)
         self._now.append(again) if phase == spot.phase else self._then(spot, phase, again)
 
     def _late_bet(self, spot: Spot, at_ms: int) -> None:
@@ -175,14 +175,15 @@ class Betting:
 
     def _overdraft(self, spot: Spot, at_ms: int) -> None:
         player = self._crowd.anyone()
-        tail = (
-            f'"bet":"player_2","stake":{_TOO_MUCH - self._rng.randrange(1000)},"currency":"{player.money.currency}"}}'
-        )
-        self._now.append(self._bet(spot, at_ms, player, Kind.OVERDRAFT, tail))
+        stake = _TOO_MUCH - self._rng.randrange(1000)
+        tail = f'{player.tail}"bet":"player_2","stake":{stake},"currency":"{player.money.currency}"}}'
+        self._count += 1
+        self._now.append(self._bet_of(spot, at_ms, tail, Kind.OVERDRAFT))
 
     def _other_currency(self, spot: Spot, at_ms: int) -> None:
-        tail = f'"bet":"player_3_pair","stake":1000,"currency":"{_OTHER_CURRENCY}"}}'
-        self._now.append(self._bet(spot, at_ms, self._crowd.anyone(), Kind.OTHER_CURRENCY, tail))
+        tail = f'{self._crowd.anyone().tail}"bet":"player_3_pair","stake":1000,"currency":"{_OTHER_CURRENCY}"}}'
+        self._count += 1
+        self._now.append(self._bet_of(spot, at_ms, tail, Kind.OTHER_CURRENCY))
 
     def _photo_finish(self, spot: Spot, at_ms: int) -> None:
         """A bet in the very millisecond of the close, or one beside it, if the log keeps the play's time."""
@@ -195,21 +196,32 @@ class Betting:
     def _transfer(self, spot: Spot, at_ms: int) -> None:
         player = self._crowd.anyone()
         self._now.append(self._bet(spot, at_ms, player))
-        choice = self._rng.random()
-        crowd = self._crowd
-        if choice < 0.4:  # noqa: PLR2004 - of the transfers are deposits, as many withdrawals
-            self._now.append(crowd.deposit(player, at_ms))
-        elif choice < 0.8:  # noqa: PLR2004
-            amount = player.money.brings[0] // self._rng.randint(2, 20)
-            self._now.append(crowd.transfer(player, "funds_withdrawn", amount, at_ms, Kind.WITHDRAWAL))
-        elif choice < 0.9:  # noqa: PLR2004
-            self._now.append(crowd.transfer(player, "funds_withdrawn", _TOO_MUCH, at_ms, Kind.OVERDRAFT))
-        elif choice < 0.95:  # noqa: PLR2004
-            step = crowd.transfer(player, "funds_deposited", 1000, at_ms, Kind.OTHER_CURRENCY, _OTHER_CURRENCY)
-            self._now.append(step)
-        else:
-            step = crowd.deposit(player, at_ms)
-            text = (step.value or b"").decode()
-            other = text.replace('"amount":', '"amount":1')
-            self._now.append(step)
-            self._now.append(step._replace(value=other.encode(), kind=Kind.CONFLICT))
+        step = self._rng.choices(_TRANSFERS, _TRANSFER_WEIGHTS)[0](self._crowd, player, at_ms, self._rng)
+        self._now.append(step)
+        if step.kind is Kind.DEPOSIT and self._rng.random() < 0.1:  # noqa: PLR2004 - of the deposits have a twin
+            twin = (step.value or b"").replace(b'"amount":', b'"amount":1')
+            self._now.append(step._replace(value=twin, kind=Kind.CONFLICT))
+
+
+def _withdrawal(crowd: Crowd, player: Player, at_ms: int, rng: random.Random) -> Step:
+    amount = player.money.brings[0] // rng.randint(2, 20)
+    return crowd.transfer(player, Transfer("funds_withdrawn", amount, player.money.currency), at_ms, Kind.WITHDRAWAL)
+
+
+def _deposit(crowd: Crowd, player: Player, at_ms: int, rng: random.Random) -> Step:
+    del rng
+    return crowd.deposit(player, at_ms)
+
+
+def _all_and_more(crowd: Crowd, player: Player, at_ms: int, rng: random.Random) -> Step:
+    del rng
+    return crowd.transfer(player, Transfer("funds_withdrawn", _TOO_MUCH, player.money.currency), at_ms, Kind.OVERDRAFT)
+
+
+def _foreign_money(crowd: Crowd, player: Player, at_ms: int, rng: random.Random) -> Step:
+    event_type = rng.choice(("funds_deposited", "funds_withdrawn"))
+    return crowd.transfer(player, Transfer(event_type, 1_000, _OTHER_CURRENCY), at_ms, Kind.OTHER_CURRENCY)
+
+
+_TRANSFERS: Final = (_deposit, _withdrawal, _all_and_more, _foreign_money)
+_TRANSFER_WEIGHTS: Final = (4, 4, 1, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pokdeng.rules import Bet
 from pokdeng.simulator.clock import time_text
@@ -26,7 +26,6 @@ class Money:
     chips: tuple[int, ...]
     brings: tuple[int, int]
 
-    @property
     def bets(self) -> tuple[str, ...]:
         """The ends of their bets, as JSON members; one drawn at random is a plausible bet."""
         return tuple(
@@ -43,20 +42,36 @@ _EUR = Money(currency="EUR", chips=(100, 100, 200, 500, 500, 1_000, 2_000, 5_000
 _JPY = Money(currency="JPY", chips=(100, 100, 200, 500, 500, 1_000, 5_000, 333), brings=(50_000, 1_000_000))
 _MONEY_OF: Final = {7: _EUR, 13: _JPY}
 _ONE_IN: Final = 20
+_BETS_OF: Final = {money.currency: money.bets() for money in (_THB, _EUR, _JPY)}
 
 
-class Player:
-    """An account. Its currency depends on its number only, so that every play agrees."""
+class Player(NamedTuple):
+    """An account, its bets and itself as JSON members."""
 
-    __slots__ = ("account_id", "bets", "key", "money", "tail")
+    account_id: str
+    key: bytes
+    money: Money
+    bets: tuple[str, ...]
+    tail: str
 
-    def __init__(self, number: int, bets_of: dict[str, tuple[str, ...]]) -> None:
-        """The account of a number, 1 or more."""
-        self.account_id = f"A-{number:06d}"
-        self.key = self.account_id.encode()
-        self.money = _MONEY_OF.get(number % _ONE_IN, _THB)
-        self.bets = bets_of.setdefault(self.money.currency, self.money.bets)
-        self.tail = f'"account_id":"{self.account_id}",'
+
+def player(number: int) -> Player:
+    """The account of a number, 1 or more. Its currency depends on that only, so that every play agrees.
+
+    >>> player(7).account_id, player(7).money.currency, player(8).money.currency
+    ('A-000007', 'EUR', 'THB')
+    """
+    account_id = f"A-{number:06d}"
+    money = _MONEY_OF.get(number % _ONE_IN, _THB)
+    return Player(account_id, account_id.encode(), money, _BETS_OF[money.currency], f'"account_id":"{account_id}",')
+
+
+class Transfer(NamedTuple):
+    """Money in or out, before it has an id: `funds_deposited` or `funds_withdrawn`, minor units."""
+
+    event_type: str
+    amount: int
+    currency: str
 
 
 class Crowd:
@@ -67,8 +82,7 @@ class Crowd:
         self._rng = random.Random(f"{play.seed}/crowd")
         self._seed = play.seed
         self._transfers = 0
-        bets_of: dict[str, tuple[str, ...]] = {}
-        self.players = [Player(number, bets_of) for number in range(1, play.accounts + 1)]
+        self.players = [player(number) for number in range(1, play.accounts + 1)]
 
     def anyone(self) -> Player:
         """An account at random."""
@@ -82,16 +96,14 @@ class Crowd:
         """A deposit of what such a player brings."""
         least, most = player.money.brings
         amount = self._rng.randint(least // 1000, most // 1000) * 1000
-        return self.transfer(player, "funds_deposited", amount, at_ms, Kind.DEPOSIT)
+        return self.transfer(player, Transfer("funds_deposited", amount, player.money.currency), at_ms, Kind.DEPOSIT)
 
-    def transfer(
-        self, player: Player, event_type: str, amount: int, at_ms: int, kind: Kind, currency: str | None = None
-    ) -> Step:
+    def transfer(self, player: Player, transfer: Transfer, at_ms: int, kind: Kind) -> Step:
         """Money in or out, under a new id."""
         self._transfers += 1
         name = f"{self._seed}-{self._transfers}"
         value = (
-            f'{{"type":"{event_type}","event_id":"e-{name}","occurred_at":"{time_text(at_ms)}",'
-            f'"transfer_id":"{name}",{player.tail}"amount":{amount},"currency":"{currency or player.money.currency}"}}'
+            f'{{"type":"{transfer.event_type}","event_id":"e-{name}","occurred_at":"{time_text(at_ms)}",'
+            f'"transfer_id":"{name}",{player.tail}"amount":{transfer.amount},"currency":"{transfer.currency}"}}'
         )
         return Step(at_ms, TopicKind.FUNDS, player.key, value.encode(), kind)

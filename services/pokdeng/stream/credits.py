@@ -14,8 +14,8 @@ class Credits:
     """Counts records that were delivered and are not done yet, per partition.
 
     Per partition, because two partitions may be merged: one that is ahead must not use up what the other needs to
-    catch up, or both would wait for ever. Work that is done without naming its partition counts against the total
-    only; where the total is all that holds, the log delivers on after a while without progress (see `is_open`).
+    catch up, or both would wait for ever. Where work is done without naming its partition, the total is all that is
+    known, and it can only be a soft limit (`is_soft`), for the same reason.
     """
 
     def __init__(self, total: int) -> None:
@@ -24,6 +24,8 @@ class Credits:
         self._share = total
         self._given: dict[TopicPartition, int] = {}
         self._unnamed = 0
+        self.is_soft = False
+        """Whether work was done without naming its partition: deliver now and then even where there is no room."""
 
     def reset(self, partitions: Collection[TopicPartition]) -> None:
         """Forget all: these partitions are assigned from now on, and nothing of them is delivered."""
@@ -33,11 +35,12 @@ class Credits:
 
     def give(self, partition: TopicPartition, count: int) -> None:
         """`count` records were delivered."""
-        self._given[partition] = self._given.get(partition, 0) + count
+        self._given[partition] += count
 
     def done(self, count: int, partition: TopicPartition | None = None) -> None:
         """`count` records were dealt with. Those of an earlier assignment are ignored."""
         if partition is None:
+            self.is_soft = True
             self._unnamed = min(self._unnamed + count, sum(self._given.values()))
         elif partition in self._given:
             self._given[partition] = max(0, self._given[partition] - count)
@@ -49,6 +52,6 @@ class Credits:
 
     def room(self, partition: TopicPartition) -> int:
         """How many more records of this partition may be delivered; 0 or less: none."""
-        if self._unnamed:
+        if self.is_soft:
             return self._total - self.outstanding
-        return self._share - self._given.get(partition, 0)
+        return self._share - self._given[partition]

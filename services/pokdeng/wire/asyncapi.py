@@ -110,7 +110,7 @@ def _messages(kind: TopicKind) -> dict[str, JsonSchema]:
                 "summary": "A record that could not be used: key, value and headers as they came, and why.",
                 "contentType": "application/octet-stream",
                 "traits": [{"$ref": "#/components/messageTraits/dead-letter"}],
-                "payload": True,
+                "payload": {"description": "The record's value as it came: any bytes."},
                 "bindings": _key(KeyedBy.ORIGINAL),
             }
         }

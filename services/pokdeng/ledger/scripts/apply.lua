@@ -1,41 +1,37 @@
 -- Operations of one bucket: read all, decide and check all, then write all.
 -- KEYS: meta, accounts, one hash a round, one key a transfer.
--- ARGV[1]: msgpack of heads, account names, bet ids of each round, operations (flat), time to live of a transfer.
--- An operation names its account, round, bet and transfer by their places in these lists.
--- A bet record is a msgpack list: state, offset, account, bet, stake, currency, then
---   accepted (1): taken, available, held, sequence after the hold
---   refused (2): reason
---   withdrawn (3): as accepted, offset of the cancel, available, held, sequence after it
---   settled (4): as accepted, returned, revision, available, held, sequence after it
--- A transfer is one of offset, amount, currency and either available, held, sequence after it or the reason.
+-- ARGV[1]: msgpack of heads; account names; how many bets of each round; their ids; their slots; the operations, flat;
+--   time to live of a transfer in ms. An operation names its account and transfer by their places, its bet by a slot.
+-- An account is <i8 available, held, sequence and three letters of currency. A bet record is a head (state, bet, offset,
+-- stake, currency, taken, returned or offset of the cancel, revision, two lengths), the account's name, the first answer,
+-- and the answer to what ended it. Answers are kept as they are said: msgpack of available, held, sequence or of a reason.
 
 local ACCEPTED, REFUSED, WITHDRAWN, SETTLED = 1, 2, 3, 4
-local FIELDS = {10, 7, 14, 15}
+local HEAD, HEAD_SIZE = '<BBi7i7c3i7i7I3BB', 38
 
--- The beginnings of answers, in msgpack: status, is_fresh, reason, available, held, sequence.
+-- The beginnings of answers, in msgpack: status, is_fresh, reason.
 local MOVED_NOW, MOVED_BEFORE = '\150\165moved\195\192', '\150\165moved\194\192'
 local REFUSED_NOW, REFUSED_BEFORE = '\147\167refused\195', '\147\167refused\194'
 local DUPLICATE, CONFLICT = '\146\169duplicate\194', '\146\168conflict\194'
 local ABSENT, FORGOTTEN = '\146\166absent\194', '\146\169forgotten\194'
 
-local pack = cmsgpack.pack
+local call, spack, sunpack, mpack = redis.call, struct.pack, struct.unpack, cmsgpack.pack
 local p = cmsgpack.unpack(ARGV[1])
-local heads, names, ids, ops, transfer_ttl = p[1], p[2], p[3], p[4], p[5]
+local heads, names, counts, ids, slots, ops, transfer_ttl = p[1], p[2], p[3], p[4], p[5], p[6], p[7]
 local stored, answer = guard(heads)
 if answer then return answer end
 
 local function corrupt(what) return {'CORRUPT', what} end
-local function digits(number)
-  return type(number) == 'number' and string.format('%.17g', number) or tostring(number)
-end
+local function digits(number) return string.format('%.17g', number) end
 
-local available, held, sequence, currency, touched = {}, {}, {}, {}, {}
-local rows = #names > 0 and redis.call('HMGET', KEYS[2], unpack(names)) or {}
+-- Tables are made in their final size by unpacking another one into them: growing step by step costs more.
+local rows = #names > 0 and call('HMGET', KEYS[2], unpack(names)) or {}
+local available, held, sequence, currency = {unpack(rows)}, {unpack(rows)}, {unpack(rows)}, {unpack(rows)}
 for i = 1, #names do
   local row = rows[i]
   if row then
     if #row ~= 27 then return corrupt('account ' .. names[i] .. ': ' .. #row .. ' bytes instead of 27') end
-    local a, h, s, c = struct.unpack('<i8i8i8c3', row)
+    local a, h, s, c = sunpack('<i8i8i8c3', row)
     if h < 0 or a > LARGEST or a < -LARGEST or a + h > LARGEST or s < 1 or s > LARGEST then
       return corrupt('account ' .. names[i] .. ': available ' .. digits(a) .. ', held ' .. digits(h)
         .. ', sequence ' .. digits(s))
@@ -44,179 +40,187 @@ for i = 1, #names do
   end
 end
 
-local bets, changed = {}, {}
-for r = 1, #ids do
-  bets[r] = redis.call('HMGET', KEYS[2 + r], unpack(ids[r]))
-  changed[r] = {}
+-- By slot: state (false: no such bet; a text: as it is stored, not yet read), whose, taken, the answers; for a bet that
+-- begins or ends in this call where in ops, for one from before its fields.
+local state = {unpack(slots)}
+local at = 0
+for r = 1, #counts do
+  local got = call('HMGET', KEYS[2 + r], unpack(ids, at + 1, at + counts[r]))
+  for k = 1, counts[r] do state[slots[at + k]] = got[k] end
+  at = at + counts[r]
 end
-local first_transfer = 3 + #ids
-local transfers = #KEYS >= first_transfer and redis.call('MGET', unpack(KEYS, first_transfer)) or {}
-local changed_transfers = {}
-local highest = {}
-for i = 1, #heads, 4 do
-  highest[heads[i]] = tonumber(stored[4 + (i - 1) / 4 * 3] or -1)
-end
+local owner, taken, first, second = {unpack(state)}, {unpack(state)}, {unpack(state)}, {unpack(state)}
+local born, ended, fields = {unpack(state)}, {}, {}
 
--- A bet as a list: 1 state, 2 offset, 3 account, 4 bet, 5 stake, 6 currency, 7 taken or reason, 8 the account after the
--- hold (msgpack), 9 returned or offset of the cancel, 10 revision, 11 the account after that, 12 is it to be written
-local function bet_at(round, place)
-  local bet = bets[round][place]
-  if type(bet) ~= 'string' then return bet end
-  local whole, f = pcall(cmsgpack.unpack, bet)
-  if not whole or type(f) ~= 'table' or #f ~= FIELDS[f[1]] then return nil end
-  for i = 7, #f do
-    if f[1] ~= REFUSED and (type(f[i]) ~= 'number' or f[i] > LARGEST or f[i] < -LARGEST) then return nil end
-  end
-  local state = f[1]
-  if state ~= REFUSED then
-    if f[7] < 0 then return nil end
-    f[8] = pack(f[8], f[9], f[10])
-    if state == WITHDRAWN then
-      f[9], f[11] = f[11], pack(f[12], f[13], f[14])
-    elseif state == SETTLED then
-      f[9], f[10], f[11] = f[11], f[12], pack(f[13], f[14], f[15])
-    end
-  end
-  f[12] = false
-  bets[round][place] = f
-  return f
-end
+local first_transfer = 3 + #counts
+local transfers = #KEYS >= first_transfer and call('MGET', unpack(KEYS, first_transfer)) or {}
+local changed_transfers, highest = {}, {}
+for i = 1, #heads, 4 do highest[heads[i]] = tonumber(stored[4 + (i - 1) / 4 * 3] or -1) end
 
-local function change(round, place, bet)
-  if not bet[12] then
-    local list = changed[round]
-    list[#list + 1] = place
-    bet[12] = true
+local function unreadable(slot)
+  for k = 1, #slots do
+    if slots[k] == slot then return corrupt('bet ' .. ids[k] .. ': unreadable record') end
   end
 end
 
-local function bet_name(round, place) return 'bet ' .. KEYS[2 + round] .. ' ' .. ids[round][place] end
-
-local function said_before(bet)
-  if bet[1] == REFUSED then return REFUSED_BEFORE .. pack(bet[7]) end
-  return MOVED_BEFORE .. bet[8]
+-- Read a stored record into its slot; false where it is not what it must be.
+local function read(slot)
+  local row = state[slot]
+  if #row < HEAD_SIZE then return false end
+  local f = {sunpack(HEAD, row)}
+  local kind, name_end = f[1], HEAD_SIZE + f[9]
+  local first_end = name_end + f[10]
+  local has_second = kind == WITHDRAWN or kind == SETTLED
+  if kind < ACCEPTED or kind > SETTLED or f[10] == 0 or f[6] < 0 or f[6] > LARGEST
+    or (has_second and #row <= first_end) or (not has_second and #row ~= first_end) then
+    return false
+  end
+  state[slot], taken[slot], owner[slot] = kind, f[6], row:sub(HEAD_SIZE + 1, name_end)
+  first[slot], second[slot] = row:sub(name_end + 1, first_end), row:sub(first_end + 1)
+  born[slot], fields[slot] = false, f
+  return true
 end
 
-local out, n, i, last = {}, 0, 1, #ops
+-- What a bet says of itself: offset, bet, stake, currency, returned or offset of the cancel, revision.
+local function content(slot)
+  local b, e, f = born[slot], ended[slot], fields[slot]
+  local offset, code, stake, money, more, revision
+  if b then
+    offset, code, stake, money, more, revision = ops[b + 1], ops[b + 4], ops[b + 5], ops[b + 6], 0, 0
+  else
+    offset, code, stake, money, more, revision = f[3], f[2], f[4], f[5], f[7], f[8]
+  end
+  if e then
+    if state[slot] == SETTLED then more, revision = ops[e + 3], ops[e + 4] else more = ops[e + 1] end
+  end
+  return offset, code, stake, money, more, revision
+end
+
+-- An account after a movement, as answers say it; short where it can be.
+local function said(a, h, s)
+  if a >= 0 and a <= 4294967295 and h <= 4294967295 and s <= 4294967295 then
+    return spack('>BI4BI4BI4', 206, a, 206, h, 206, s)
+  end
+  return spack('>Bi8Bi8Bi8', 211, a, 211, h, 211, s)
+end
+
+-- Answers grow as pieces: most have two.
+local out, n, i, last, operations = {}, 0, 1, #ops, 0
 while i <= last do
   local kind = ops[i]
-  n = n + 1
-  if kind == 1 or kind == 2 then -- hold, refuse: offset, account, round, place, bet, stake, currency, taken or reason
-    local offset, account, round, place = ops[i + 1], ops[i + 2], ops[i + 3], ops[i + 4]
-    local code, stake, money, more = ops[i + 5], ops[i + 6], ops[i + 7], ops[i + 8]
-    i = i + 9
-    local bet = bet_at(round, place)
-    if bet == nil then return corrupt(bet_name(round, place) .. ': unreadable record') end
-    if bet then
-      if bet[2] == offset then
-        out[n] = said_before(bet)
-      elseif bet[3] == names[account] and bet[4] == code and bet[5] == stake and bet[6] == money then
-        out[n] = DUPLICATE
+  operations = operations + 1
+  if kind <= 2 then
+    -- 1 hold, 2 refuse: offset, account, slot, bet, stake, currency, taken or reason
+    local account, slot, more = ops[i + 2], ops[i + 3], ops[i + 7]
+    local is = state[slot]
+    if is then
+      if type(is) == 'string' and not read(slot) then return unreadable(slot) end
+      local offset, code, stake, money = content(slot)
+      if offset == ops[i + 1] then
+        out[n + 1] = state[slot] == REFUSED and REFUSED_BEFORE or MOVED_BEFORE
+        out[n + 2] = first[slot]
+        n = n + 2
       else
-        out[n] = CONFLICT
+        local is_same = owner[slot] == names[account] and code == ops[i + 4] and stake == ops[i + 5]
+          and money == ops[i + 6]
+        n = n + 1
+        out[n] = is_same and DUPLICATE or CONFLICT
       end
     else
       local reason
       if kind == 2 then
         reason = more
       else
-        if not (more >= 0 and more <= LARGEST and more % 1 == 0) then
-          return corrupt(bet_name(round, place) .. ': takes ' .. digits(more))
-        end
+        if not (more >= 0 and more <= LARGEST and more % 1 == 0) then return corrupt('a bet takes ' .. digits(more)) end
         local a = available[account]
-        if a and currency[account] ~= money then
+        if a and currency[account] ~= ops[i + 6] then
           reason = 'currency_mismatch'
         elseif not a or a < more then
           reason = 'insufficient_funds'
         else
           local h, s = held[account] + more, sequence[account] + 1
           a = a - more
-          available[account], held[account], sequence[account], touched[account] = a, h, s, true
-          local after = pack(a, h, s)
-          bets[round][place] = {ACCEPTED, offset, names[account], code, stake, money, more, after,
-            false, false, false, true}
-          out[n] = MOVED_NOW .. after
+          available[account], held[account], sequence[account], rows[account] = a, h, s, true
+          local after = said(a, h, s)
+          state[slot], owner[slot], taken[slot], first[slot], born[slot] = ACCEPTED, names[account], more, after, i
+          out[n + 1] = MOVED_NOW
+          out[n + 2] = after
         end
       end
       if reason then
-        bets[round][place] = {REFUSED, offset, names[account], code, stake, money, reason,
-          false, false, false, false, true}
-        out[n] = REFUSED_NOW .. pack(reason)
+        reason = mpack(reason)
+        state[slot], owner[slot], taken[slot], first[slot], born[slot] = REFUSED, names[account], 0, reason, i
+        out[n + 1] = REFUSED_NOW
+        out[n + 2] = reason
       end
-      local list = changed[round]
-      list[#list + 1] = place
+      n = n + 2
     end
-  elseif kind == 4 then -- settle: account, round, place, returned, revision
-    local account, round, place, returned, revision = ops[i + 1], ops[i + 2], ops[i + 3], ops[i + 4], ops[i + 5]
-    i = i + 6
-    if not (returned >= 0 and returned <= LARGEST and returned % 1 == 0) then
-      return corrupt(bet_name(round, place) .. ': returns ' .. digits(returned))
+    i = i + 8
+  elseif kind <= 4 then
+    -- 3 withdraw: offset of the cancel, account, slot; 4 settle: account, slot, returned, revision
+    local account, slot, returned, size
+    if kind == 4 then
+      account, slot, returned, size = ops[i + 1], ops[i + 2], ops[i + 3], 5
+      if not (returned >= 0 and returned <= LARGEST and returned % 1 == 0) then
+        return corrupt('a bet returns ' .. digits(returned))
+      end
+    else
+      account, slot, size = ops[i + 2], ops[i + 3], 4
     end
-    local bet = bet_at(round, place)
-    if bet == nil then return corrupt(bet_name(round, place) .. ': unreadable record') end
-    if not bet or bet[3] ~= names[account] then
-      out[n] = ABSENT
-    elseif bet[1] == ACCEPTED then
-      local taken = bet[7]
-      if not available[account] then
-        return corrupt('account ' .. names[account] .. ': missing, yet it holds ' .. bet_name(round, place))
+    if type(state[slot]) == 'string' and not read(slot) then return unreadable(slot) end
+    local is = owner[slot] == names[account] and state[slot]
+    if is == ACCEPTED then
+      local takes = taken[slot]
+      local a, h, s = available[account], held[account], sequence[account]
+      if not a or h < takes then
+        return corrupt('account ' .. names[account] .. ': holds ' .. digits(h or 0) .. ', less than the '
+          .. digits(takes) .. ' that a bet has taken')
       end
-      local a, h, s = available[account] + returned, held[account] - taken, sequence[account] + 1
-      if h < 0 then
-        return corrupt('account ' .. names[account] .. ': held ' .. digits(held[account]) .. ' is less than '
-          .. digits(taken) .. ' taken by ' .. bet_name(round, place))
-      end
+      a, h, s = a + (returned or takes), h - takes, s + 1
       if a + h > LARGEST then
-        return corrupt('account ' .. names[account] .. ': available ' .. digits(available[account]) .. ' and '
-          .. digits(returned) .. ' pass 2^53 - 1')
+        return corrupt('account ' .. names[account] .. ': ' .. digits(available[account]) .. ' and '
+          .. digits(returned or takes) .. ' pass 2^53 - 1')
       end
-      available[account], held[account], sequence[account], touched[account] = a, h, s, true
-      local after = pack(a, h, s)
-      bet[1], bet[9], bet[10], bet[11] = SETTLED, returned, revision, after
-      change(round, place, bet)
-      out[n] = MOVED_NOW .. after
-    elseif bet[1] == SETTLED and bet[10] == revision then
-      if bet[9] ~= returned then
-        return corrupt(bet_name(round, place) .. ': revision ' .. digits(revision) .. ' returned '
-          .. digits(bet[9]) .. ', now it is to return ' .. digits(returned))
-      end
-      out[n] = MOVED_BEFORE .. bet[11]
+      available[account], held[account], sequence[account], rows[account] = a, h, s, true
+      local after = said(a, h, s)
+      state[slot], second[slot], ended[slot] = kind == 4 and SETTLED or WITHDRAWN, after, i
+      out[n + 1] = MOVED_NOW
+      out[n + 2] = after
+      n = n + 2
     else
-      out[n] = ABSENT
-    end
-  elseif kind == 3 then -- withdraw: offset of the cancel, account, round, place
-    local offset, account, round, place = ops[i + 1], ops[i + 2], ops[i + 3], ops[i + 4]
-    i = i + 5
-    local bet = bet_at(round, place)
-    if bet == nil then return corrupt(bet_name(round, place) .. ': unreadable record') end
-    if not bet or bet[3] ~= names[account] then
-      out[n] = ABSENT
-    elseif bet[1] == ACCEPTED then
-      local taken = bet[7]
-      if not available[account] then
-        return corrupt('account ' .. names[account] .. ': missing, yet it holds ' .. bet_name(round, place))
+      local _, more, revision
+      if is then _, _, _, _, more, revision = content(slot) end
+      if kind == 4 and is == SETTLED and revision == ops[i + 4] then
+        if more ~= returned then
+          return corrupt('a bet of ' .. names[account] .. ': revision ' .. digits(revision) .. ' returned '
+            .. digits(more) .. ', now it is to return ' .. digits(returned))
+        end
+        out[n + 1] = MOVED_BEFORE
+        out[n + 2] = second[slot]
+        n = n + 2
+      elseif kind == 3 and is == WITHDRAWN then
+        if more == ops[i + 1] then
+          out[n + 1] = MOVED_BEFORE
+          out[n + 2] = second[slot]
+          n = n + 2
+        else
+          n = n + 1
+          out[n] = DUPLICATE
+        end
+      else
+        n = n + 1
+        out[n] = ABSENT
       end
-      local a, h, s = available[account] + taken, held[account] - taken, sequence[account] + 1
-      if h < 0 then
-        return corrupt('account ' .. names[account] .. ': held ' .. digits(held[account]) .. ' is less than '
-          .. digits(taken) .. ' taken by ' .. bet_name(round, place))
-      end
-      available[account], held[account], sequence[account], touched[account] = a, h, s, true
-      local after = pack(a, h, s)
-      bet[1], bet[9], bet[11] = WITHDRAWN, offset, after
-      change(round, place, bet)
-      out[n] = MOVED_NOW .. after
-    elseif bet[1] == WITHDRAWN then
-      out[n] = bet[9] == offset and MOVED_BEFORE .. bet[11] or DUPLICATE
-    else
-      out[n] = ABSENT
     end
-  elseif kind == 5 then -- transfer: source, offset, account, place, amount, currency, is it a deposit, reason or ''
+    i = i + size
+  else
+    -- 5 transfer: source, offset, account, place, amount, currency, is it a deposit, reason or ''
     local source, offset, account, place = ops[i + 1], ops[i + 2], ops[i + 3], ops[i + 4]
     local amount, money, is_deposit, reason = ops[i + 5], ops[i + 6], ops[i + 7], ops[i + 8]
     i = i + 9
+    n = n + 1
     if not (amount >= 0 and amount <= LARGEST and amount % 1 == 0) then
-      return corrupt('transfer ' .. KEYS[first_transfer + place - 1] .. ' of ' .. digits(amount))
+      return corrupt('a transfer of ' .. names[account] .. ' is about ' .. digits(amount))
     end
     local known = transfers[place]
     if type(known) == 'string' then
@@ -231,88 +235,81 @@ while i <= last do
       if known[1] ~= offset then
         out[n] = (known[2] == amount and known[3] == money) and DUPLICATE or CONFLICT
       elseif #known == 4 then
-        out[n] = REFUSED_BEFORE .. pack(known[4])
+        out[n] = REFUSED_BEFORE .. mpack(known[4])
       else
-        out[n] = MOVED_BEFORE .. pack(known[4], known[5], known[6])
+        out[n] = MOVED_BEFORE .. said(known[4], known[5], known[6])
       end
     elseif offset <= highest[source] then
       out[n] = FORGOTTEN
     else
-      local a, h, s = available[account], held[account], sequence[account]
+      local a, h, s = available[account] or 0, held[account] or 0, sequence[account] or 0
       if reason == '' then
-        if a and currency[account] ~= money then
+        if s > 0 and currency[account] ~= money then
           reason = 'currency_mismatch'
-        elseif not is_deposit and (not a or a < amount) then
+        elseif not is_deposit and (s == 0 or a < amount) then
           reason = 'insufficient_funds'
-        elseif is_deposit and (a or 0) + (h or 0) + amount > 1e15 then
+        elseif is_deposit and a + h + amount > 1e15 then
           reason = 'amount_out_of_range'
         end
       end
       if reason ~= '' then
-        known = {offset, amount, money, reason}
-        out[n] = REFUSED_NOW .. pack(reason)
+        transfers[place] = {offset, amount, money, reason}
+        out[n] = REFUSED_NOW .. mpack(reason)
       else
-        a, h, s = (a or 0) + (is_deposit and amount or -amount), h or 0, (s or 0) + 1
-        available[account], held[account], sequence[account], touched[account] = a, h, s, true
-        currency[account] = money
-        known = {offset, amount, money, a, h, s}
-        out[n] = MOVED_NOW .. pack(a, h, s)
+        a, s = a + (is_deposit and amount or -amount), s + 1
+        available[account], held[account], sequence[account], currency[account], rows[account] = a, h, s, money, true
+        transfers[place] = {offset, amount, money, a, h, s}
+        out[n] = MOVED_NOW .. said(a, h, s)
       end
-      transfers[place] = known
       changed_transfers[#changed_transfers + 1] = place
     end
     if offset > highest[source] then highest[source] = offset end
-  else
-    return redis.error_reply('ERR operation ' .. tostring(kind) .. ' is unknown')
   end
 end
 
--- All is decided; from here on nothing is asked, only written.
+-- All is decided; from here on nothing is asked, only written. rows[k] is true where account k moved.
 local args, count = {}, 0
-for k in pairs(touched) do
-  args[count + 1] = names[k]
-  args[count + 2] = struct.pack('<i8i8i8c3', available[k], held[k], sequence[k], currency[k])
-  count = count + 2
+for k = 1, #names do
+  if rows[k] == true then
+    args[count + 1] = names[k]
+    args[count + 2] = spack('<i8i8i8c3', available[k], held[k], sequence[k], currency[k])
+    count = count + 2
+  end
 end
-if count > 0 then redis.call('HSET', KEYS[2], unpack(args, 1, count)) end
-for r = 1, #ids do
-  local list = changed[r]
-  if #list > 0 then
-    args, count = {}, 0
-    for k = 1, #list do
-      local b = bets[r][list[k]]
-      local state = b[1]
-      args[count + 1] = ids[r][list[k]]
-      if state == ACCEPTED then
-        args[count + 2] = '\154\001' .. pack(b[2], b[3], b[4], b[5], b[6], b[7]) .. b[8]
-      elseif state == SETTLED then
-        args[count + 2] = '\159\004' .. pack(b[2], b[3], b[4], b[5], b[6], b[7]) .. b[8] .. pack(b[9], b[10]) .. b[11]
-      elseif state == WITHDRAWN then
-        args[count + 2] = '\158\003' .. pack(b[2], b[3], b[4], b[5], b[6], b[7]) .. b[8] .. pack(b[9]) .. b[11]
-      else
-        args[count + 2] = '\151\002' .. pack(b[2], b[3], b[4], b[5], b[6], b[7])
-      end
+if count > 0 then call('HSET', KEYS[2], unpack(args, 1, count)) end
+at = 0
+for r = 1, #counts do
+  count = 0
+  for k = at + 1, at + counts[r] do
+    local slot = slots[k]
+    if ended[slot] or born[slot] then
+      local name, begin = owner[slot], first[slot]
+      local offset, code, stake, money, more, revision = content(slot)
+      args[count + 1] = ids[k]
+      args[count + 2] = spack(HEAD, state[slot], code, offset, stake, money, taken[slot], more, revision, #name, #begin)
+        .. name .. begin .. (second[slot] or '')
       count = count + 2
     end
-    redis.call('HSET', KEYS[2 + r], unpack(args, 1, count))
   end
+  if count > 0 then call('HSET', KEYS[2 + r], unpack(args, 1, count)) end
+  at = at + counts[r]
 end
 for k = 1, #changed_transfers do
   local place = changed_transfers[k]
-  redis.call('SET', KEYS[first_transfer + place - 1], pack(transfers[place]), 'PX', string.format('%.0f', transfer_ttl))
+  call('SET', KEYS[first_transfer + place - 1], mpack(transfers[place]), 'PX', string.format('%.0f', transfer_ttl))
 end
-args, count = {}, 0
+count = 0
 for k = 1, #heads, 4 do
-  local source, at = heads[k], 3 + (k - 1) / 4 * 3
+  local source, column = heads[k], 3 + (k - 1) / 4 * 3
   local counted = heads[k + 2] + 1
-  if tonumber(stored[at]) < counted then
+  if tonumber(stored[column]) < counted then
     args[count + 1], args[count + 2] = 'c:' .. source, string.format('%.0f', counted)
     count = count + 2
   end
-  if highest[source] > tonumber(stored[at + 1] or -1) then
+  if highest[source] > tonumber(stored[column + 1] or -1) then
     args[count + 1], args[count + 2] = 'f:' .. source, string.format('%.0f', highest[source])
     count = count + 2
   end
 end
-if count > 0 then redis.call('HSET', KEYS[1], unpack(args, 1, count)) end
-return {'OK', string.char(220, (n - n % 256) / 256, n % 256) .. table.concat(out)}
+if count > 0 then call('HSET', KEYS[1], unpack(args, 1, count)) end
+return {'OK', string.char(220, (operations - operations % 256) / 256, operations % 256), table.concat(out, '', 1, n)}

@@ -57,12 +57,19 @@ class BatchApp(faust.App):
         )
         self.feed = feed
         self.transport = BatchTransport(self.conf.broker_consumer, self)
-        self.on_partitions_revoked.connect(self._revoked)
-        self.on_partitions_assigned.connect(self._assigned)
+        revoked: Any = self._revoked
+        assigned: Any = self._assigned
+        self.on_partitions_revoked.connect(revoked)
+        self.on_partitions_assigned.connect(assigned)
         self.agent(self.topic(*topics, schema=BatchSchema(), acks=False), name="slices")(self._slices)
 
     def _create_directories(self) -> None:
         """Faust keeps its tables on disk; there are none."""
+
+    async def commit_offsets(self, offsets: dict[TopicPartition, int]) -> None:
+        """Commit exactly these, with what aiokafka raises."""
+        consumer: Any = self.consumer
+        await consumer.commit_exactly(offsets)
 
     async def _slices(self, stream: Any) -> None:
         deliver = self.feed.deliver

@@ -38,7 +38,7 @@ class Slice(NamedTuple):
 class Feed:
     """Lives in the worker's event loop. An epoch ends with each assignment and each revocation."""
 
-    def __init__(self, guard: Guard, copartitioned: tuple[str, ...], credits: int) -> None:  # noqa: A002 - the port's word
+    def __init__(self, guard: Guard, copartitioned: tuple[str, ...], credit_records: int) -> None:
         """Nothing is assigned yet."""
         self.guard = guard
         self.room = asyncio.Event()
@@ -47,7 +47,7 @@ class Feed:
         self.is_closing = False
         """Nothing is assigned any more."""
         self._copartitioned = copartitioned
-        self._credits = Credits(credits)
+        self._credits = Credits(credit_records)
         self._positions: dict[TopicPartition, int] = {}
         self._fetched: dict[TopicPartition, int] = {}
 
@@ -80,13 +80,19 @@ class Feed:
         """Whether all of them are owned."""
         return self._positions.keys() >= set(partitions)
 
+    def is_held(self) -> bool:
+        """Whether nothing may be delivered yet: the listener's `assigned` has not returned."""
+        return not (self.guard.ready.is_set() or self.guard.is_over)
+
     def done(self, count: int, partition: TopicPartition | None) -> None:
         """Give credits back."""
         self._credits.done(count, partition)
         self.room.set()
 
-    def open(self) -> set[TopicPartition]:
-        """The partitions that may be fetched from."""
+    def open(self, *, has_waited: bool) -> set[TopicPartition]:
+        """The partitions that may be fetched from; all of them where a soft limit has been waited for long enough."""
+        if has_waited and self._credits.is_soft:
+            return set(self._positions)
         return {partition for partition in self._positions if self._credits.room(partition) > 0}
 
     def slices(self, fetched: Fetched) -> list[Slice]:

@@ -73,7 +73,7 @@ class KafkaLog:
         if len({counts[topic] for topic in self._copartitioned}) > 1:
             raise LogError(f"co-partitioned topics differ in their number of partitions: {counts}")
         self._guard = Guard(listener)
-        self._feed = Feed(self._guard, self._copartitioned, self._settings.credits)
+        self._feed = Feed(self._guard, self._copartitioned, self._settings.credit_records)
         self._app = BatchApp(self._settings, self._group, (*self._copartitioned, *self._others), self._feed)
         self._watch = asyncio.get_running_loop().create_task(self._watch_app(self._app, self._guard))
         with unavailable("joining the group"):
@@ -136,7 +136,7 @@ class KafkaLog:
         with unavailable("committing offsets"):
             async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
                 try:
-                    await app.consumer.commit_exactly(dict(offsets))
+                    await app.commit_offsets(dict(offsets))
                 except (CommitFailedError, IllegalStateError):
                     return False
         return True

@@ -105,6 +105,8 @@ class Publisher:
             index, end = start, count if most is None else min(count, start + most)
             while index < end:
                 key, value, headers = messages[index]
+                if not isinstance(headers, list):  # aiokafka takes nothing else
+                    headers = list(headers)
                 if append(timestamp=None, key=key, value=value, headers=headers) is None:
                     break
                 index += 1

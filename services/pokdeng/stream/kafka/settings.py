@@ -31,7 +31,7 @@ class KafkaSettings:
     max_batch_bytes: int = 900_000
     """The most of one published batch; below the topics' `max.message.bytes`."""
 
-    credits: int = 100_000
+    credit_records: int = 100_000
     """How many delivered records may be unfinished, over all partitions, before they are read no further."""
 
     security_protocol: str = "PLAINTEXT"

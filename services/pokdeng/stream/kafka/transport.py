@@ -67,13 +67,14 @@ class BatchThread(AIOKafkaConsumerThread):
         await self.call_thread(self._ensure_consumer().commit, kafka_offsets)
 
     async def _fetch(self, partitions: set[TopicPartition]) -> Fetched:
-        consumer = self._ensure_consumer()
+        consumer: Any = self._ensure_consumer()
         subscriptions = consumer._subscription  # noqa: SLF001
         assignment = subscriptions.subscription.assignment
         before = _positions(assignment)
-        records = await self._fetch_records(
+        wanted: Any = partitions
+        records: Any = await self._fetch_records(
             consumer,
-            partitions,
+            wanted,
             timeout=_POLL_SECONDS,
             max_records=consumer._max_poll_records,  # noqa: SLF001
         )
@@ -107,19 +108,27 @@ class BatchConsumer(Consumer):
         """Commit what aiokafka's consumer commits, with what it raises."""
         await self._thread.commit_exactly(offsets)
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Made by Faust."""
+        super().__init__(*args, **kwargs)
+        self._has_waited = False
+
     def _new_consumer_thread(self) -> BatchThread:
         return BatchThread(self, loop=self.loop, beacon=self.beacon)
 
     async def getmany(self, timeout: float) -> AsyncIterator[tuple[Any, Any]]:  # noqa: ARG002, ASYNC109 - Faust's signature
         """One round: fetch what the feed has credits for, and hand it on."""
-        feed: Feed = self.app.feed  # type: ignore[attr-defined]
+        app: Any = self.app
+        feed: Feed = app.feed
         if not self.flow_active:
-            await self.wait(self.can_resume_flow)
-        if feed.guard.is_over or not (partitions := feed.open()) or not feed.guard.ready.is_set():
+            await self.wait(self.can_resume_flow.wait())
+        partitions = feed.open(has_waited=self._has_waited)
+        if feed.guard.is_over or not partitions or not feed.guard.ready.is_set():
             await self._idle(feed)
             return
+        self._has_waited = False
         fetched = await self._thread.fetch(partitions)
-        while self.flow_active and not (feed.guard.ready.is_set() or feed.guard.is_over or self.should_stop):
+        while self.flow_active and feed.is_held() and not self.should_stop:
             # A rebalance came and went during the fetch: what it brought is of the new assignment.
             await self.wait_first(feed.guard.ready.wait(), self.suspend_flow.wait(), timeout=_IDLE_SECONDS)
         if self.should_stop:
@@ -128,7 +137,7 @@ class BatchConsumer(Consumer):
             await self._seek_back()
             return
         for one in feed.slices(fetched):
-            if not self.flow_active or one.epoch != feed.epoch:
+            if one.epoch != feed.epoch:
                 break
             yield one.partition, _message(one, fetched.generation)
 
@@ -139,9 +148,10 @@ class BatchConsumer(Consumer):
         if not feed.guard.ready.is_set():
             waiting.append(feed.guard.ready.wait())
         await self.wait_first(*waiting, timeout=_IDLE_SECONDS)
+        self._has_waited = not feed.room.is_set()
 
     async def _seek_back(self) -> None:
-        """What came while partitions were taken away is dropped, so the new owner's position goes back to the commit."""
+        """What came while partitions were taken away is dropped, so the new owner's position goes back."""
         try:
             await self.perform_seek()
         except Exception as error:  # noqa: BLE001 - Faust's own way here: the rebalance under way seeks again

@@ -27,7 +27,7 @@ class MemoryLog:
         copartitioned: topics of which partitions with the same number go to the same member.
         others: topics read besides.
         name: the member's name, for `MemoryBroker.intercept`.
-        credits: how many delivered records may be unfinished.
+        credit_records: how many delivered records may be unfinished.
         slice_records: the most records of one partition in one delivery.
     """
 
@@ -39,7 +39,7 @@ class MemoryLog:
         copartitioned: Sequence[str],
         others: Sequence[str] = (),
         name: str = "member",
-        credits: int = 100_000,  # noqa: A002 - the port's word
+        credit_records: int = 100_000,
         slice_records: int = 1000,
     ) -> None:
         """Not joined yet."""
@@ -47,7 +47,7 @@ class MemoryLog:
         self._group = broker.group(group)
         self._wake = asyncio.Event()
         self._member = Member(name, tuple(copartitioned), tuple(others), self._wake.set)
-        self._credits = Credits(credits)
+        self._credits = Credits(credit_records)
         self._slice_records = slice_records
         self._positions: dict[TopicPartition, int] = {}
         self._guard: Guard | None = None
@@ -81,10 +81,13 @@ class MemoryLog:
         self._wake.set()
         if self._task is not None:
             await asyncio.wait([self._task])
+        had_failed = guard.has_failed
         await guard.revoke()
         self._disown()
         self._group.leave(self._member)
         guard.close()
+        if guard.has_failed and not had_failed:
+            await guard.wait()
 
     async def run_until_failed(self) -> None:
         """Return when the log was stopped; raise what the listener raised."""
@@ -195,7 +198,9 @@ class MemoryLog:
         for partition, position in self._positions.items():
             log = self._broker.partition(partition)
             end = log.readable_end
-            limit = min(self._slice_records, self._credits.room(partition))
+            limit = self._slice_records
+            if not self._credits.is_soft:
+                limit = min(limit, self._credits.room(partition))
             if position >= end or limit <= 0 or self._broker.is_down:
                 continue
             records = log.slice(position, end, limit)
