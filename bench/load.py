@@ -6,6 +6,7 @@ cards are acknowledged before the next part is sent, so that broker time puts th
 
 from __future__ import annotations
 
+import asyncio
 import random
 import time
 from dataclasses import dataclass
@@ -162,26 +163,64 @@ class Player:
 
 
 
-async def play_backlog(log: KafkaLog, player: Player, waves: int) -> None:
-    """Write everything as fast as it is acknowledged."""
+async def play_deposits(log: KafkaLog, player: Player) -> None:
+    """Give every account its money."""
     await log.publish(player.deposits())
+
+
+async def play_backlog(log: KafkaLog, player: Player, waves: int) -> None:
+    """Write waves as fast as they are acknowledged."""
     for wave in range(waves):
-        shoe = wave // 4
-        if wave % 4 == 0:
-            await log.publish(player.shoes(shoe))
-        await log.publish(player.opening(wave, shoe))
+        await _open(log, player, wave)
         batch: dict[TopicPartition, list[Message]] = {}
         for partition, message in player.betting(wave):
             batch.setdefault(partition, []).append(message)
-        await _pause_a_millisecond()
         await log.publish(batch)
-        await _pause_a_millisecond()
-        await log.publish(player.closing(wave))
-        await _pause_a_millisecond()
+        await _close(log, player, wave)
 
 
-async def _pause_a_millisecond() -> None:
+async def play_steadily(log: KafkaLog, player: Player, *, rate: int, seconds: int) -> None:
+    """Write `rate` bets a second, in small batches; each wave closes and deals at once when its bets are in."""
+    due = time.monotonic()
+    until = due + seconds
+    wave = 0
+    while due < until:
+        await _open(log, player, wave)
+        bets = player.betting(wave)
+        per_tick = max(1, round(rate * TICK_S))
+        for start in range(0, len(bets), per_tick):
+            batch: dict[TopicPartition, list[Message]] = {}
+            for partition, message in bets[start : start + per_tick]:
+                batch.setdefault(partition, []).append(message)
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            await log.publish(batch)
+            due += len(bets[start : start + per_tick]) / rate
+        await _close(log, player, wave)
+        wave += 1
+
+
+TICK_S = 0.005
+"""How often bets are sent at a steady rate."""
+
+
+async def _open(log: KafkaLog, player: Player, wave: int) -> None:
+    shoe = wave // ROUNDS_PER_SHOE
+    if wave % ROUNDS_PER_SHOE == 0:
+        await log.publish(player.shoes(shoe))
+    await log.publish(player.opening(wave, shoe))
+    await _next_millisecond()
+
+
+async def _close(log: KafkaLog, player: Player, wave: int) -> None:
+    await _next_millisecond()
+    await log.publish(player.closing(wave))
+    await _next_millisecond()
+
+
+async def _next_millisecond() -> None:
     """Broker time has whole milliseconds; what comes next must be later."""
-    until = time.time() + 0.002
-    while time.time() < until:
-        pass
+    await asyncio.sleep(0.002)
+
+
+ROUNDS_PER_SHOE = 4
+"""Few enough that eight copies of a face are never used up by random deals of distinct cards."""

@@ -97,7 +97,7 @@ def place_of(key: bytes, count: int) -> int:
     """The partition of a key: the low 31 bits of murmur2, modulo the number of partitions.
 
     >>> place_of(b"T-1", 12), place_of(b"", 12)
-    (4, 9)
+    (8, 9)
     """
     return (murmur2(key) & 0x7FFFFFFF) % count
 

@@ -15,6 +15,8 @@ from pokdeng.stream.merge import FIRST, SECOND, Ask, Merge
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pokdeng.stream.port import Record
+
 GRACE = 0.002
 
 
@@ -169,7 +171,7 @@ class Simulation:
     logs: tuple[list[MemoryRecord], list[MemoryRecord]] = field(default_factory=lambda: ([], []))
     ends: list[int] = field(default_factory=lambda: [0, 0])
     positions: list[int] = field(default_factory=lambda: [0, 0])
-    order: list[tuple[int, MemoryRecord]] = field(default_factory=list)
+    order: list[tuple[int, Record]] = field(default_factory=list)
     pasts: list[tuple[int, int, int]] = field(default_factory=list)
     pending: tuple[int, float, int] | None = None
 

@@ -196,6 +196,11 @@ OTHERS: list[tuple[str, EventDecoder[Any], bytes, Why]] = [
     ("a bet on funds", FUNDS, BET, Why.UNKNOWN_TYPE),
     ("a bet on table-events", TABLE, BET, Why.UNKNOWN_TYPE),
     ("a card on bets", BETS, DEALT, Why.UNKNOWN_TYPE),
+    ("a reason with a lone surrogate", TABLE, record(CardCorrected, reason=b'"\\ud800"'), Why.NOT_JSON),
+    ("a reason with a raw lone surrogate", TABLE, record(CardCorrected, reason=b'"\xed\xa0\x80"'), Why.NOT_JSON),
+    ("a reason with a raw control character", TABLE, record(CardCorrected, reason=b'"\x1f"'), Why.NOT_JSON),
+    ("a reason that is not UTF-8", TABLE, record(CardCorrected, reason=b'"\xf0\x9f"'), Why.NOT_JSON),
+    ("a reason with a byte order mark before all", TABLE, b"\xef\xbb\xbf" + record(CardCorrected), Why.NOT_JSON),
     ("one byte too large", BETS, padded(BYTES_MAX + 1), Why.TOO_LARGE),
     ("too large and not JSON", BETS, b"[" * (BYTES_MAX + 1), Why.TOO_LARGE),
 ]
@@ -285,6 +290,7 @@ TAKEN_FIELDS = [
     (BETS, record(BetCancelled)),
     (TABLE, record(CardDealt, card=b'"10h"')),
     (TABLE, record(CardCorrected, reason=f'"{"🂡" * 200}"'.encode())),
+    (TABLE, record(CardCorrected, reason=b'"\\u0000\x7f"')),
     (TABLE, record(CardCorrected, reason=b'"\\ud83c\\udca1 \\" \\\\ [ {"')),
 ]
 

@@ -6,12 +6,13 @@ import math
 from typing import TYPE_CHECKING
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, disable_created_metrics, generate_latest
 
 from pokdeng.metrics.catalogue import CATALOGUE, SECONDS, Kind
+from pokdeng.metrics.latency import BatchHistogram
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 _log = structlog.get_logger(__name__)
 
@@ -21,11 +22,11 @@ class Metrics:
 
     def __init__(self) -> None:
         """Every metric of the catalogue; those without labels show 0 at once."""
-        disable_created_metrics()
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry()
         self._counters: dict[str, Counter] = {}
         self._gauges: dict[str, Gauge] = {}
-        self._histograms: dict[str, Histogram] = {}
+        self._histograms: dict[str, BatchHistogram] = {}
         for metric in CATALOGUE:
             if metric.kind is Kind.COUNTER:
                 self._counters[metric.key] = Counter(
@@ -34,9 +35,8 @@ class Metrics:
             elif metric.kind is Kind.GAUGE:
                 self._gauges[metric.key] = Gauge(metric.name, metric.help, metric.labels, registry=self._registry)
             else:
-                self._histograms[metric.key] = Histogram(
-                    metric.name, metric.help, metric.labels, registry=self._registry, buckets=SECONDS
-                )
+                histogram = self._histograms[metric.key] = BatchHistogram(metric.name, metric.help, SECONDS)
+                self._registry.register(histogram)
         self._children: dict[tuple[str, ...], Counter] = {}
         self._has_complained = False
 
@@ -61,11 +61,9 @@ class Metrics:
         """Forget the series of a gauge with labels."""
         self._gauges[key].clear()
 
-    def observe(self, key: str, seconds: Iterable[float]) -> None:
-        """Add to a histogram."""
-        histogram = self._histograms[key]
-        for value in seconds:
-            histogram.observe(value)
+    def observe(self, key: str, counts: Mapping[float, int]) -> None:
+        """Add to a histogram: seconds, and how often each came."""
+        self._histograms[key].observe(counts)
 
     def complain(self, error: Exception) -> None:
         """Say once that a metric failed; the money path goes on."""

@@ -148,7 +148,7 @@ def _corrected(round_: Round, shoe: Shoe, event: CardCorrected, mark: Mark) -> C
         return _laid(round_, shoe, event, mark, place, disputes=_without(round_.disputes, place))
     if place not in round_.disputes:
         return heard(round_, event, mark), shoe, DUPLICATE
-    return heard(round_, event, mark, place, disputes=_without(round_.disputes, place)), shoe, APPLIED
+    return heard(round_, event, mark, disputes=_without(round_.disputes, place)), shoe, APPLIED
 
 
 def _laid(

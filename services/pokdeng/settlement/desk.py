@@ -229,6 +229,11 @@ class Desk:
     # Progress
 
     @property
+    def is_ending(self) -> bool:
+        """Whether a round is over, but not said yet."""
+        return any(book.ending is not None for book in self.books.values())
+
+    @property
     def watermarks(self) -> tuple[int, int]:
         """The next offsets to commit, of table events and of bets: nothing below is needed by a replay."""
         oldest_event = self.floor.oldest_needed

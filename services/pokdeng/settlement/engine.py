@@ -185,6 +185,24 @@ class Engine:
             show("lag", max(0, position - cashier.next_transfer), topics.funds, str(cashier.partition))
 
     @property
+    def is_idle(self) -> bool:
+        """Whether nothing read is left to do and nothing said is awaited."""
+        return (
+            self._saying is None
+            and not any(desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND) for desk in self._desks.values())
+            and not any(cashier.waiting for cashier in self._cashiers.values())
+            and not any(desk.is_ending for desk in self._desks.values())
+        )
+
+    def done_up_to(self, partition: TopicPartition) -> int:
+        """All records of an owned partition below this offset are acknowledged."""
+        topics = self._house.topics
+        if partition.topic == topics.funds:
+            return self._cashiers[partition.partition].next_transfer
+        desk = self._desks[partition.partition]
+        return desk.next_bet if partition.topic == topics.bets else desk.next_event
+
+    @property
     def open_rounds(self) -> int:
         """How many rounds are not said yet."""
         return sum(len(desk.books) for desk in self._desks.values())

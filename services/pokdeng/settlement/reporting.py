@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class MetricsObserver:
     def ledger_called(self, seconds: float) -> None:
         """A batch was applied to the ledger."""
         try:
-            self._metrics.observe("ledger_call", (seconds,))
+            self._metrics.observe("ledger_call", {seconds: 1})
         except Exception as error:  # noqa: BLE001 - whatever a metric does, money goes on (field failure O21)
             self._metrics.complain(error)
 
@@ -33,8 +33,11 @@ class MetricsObserver:
         """The decisions and settlements of a batch are acknowledged."""
         try:
             now_ms = time.time() * 1000
-            decided = [(now_ms - at_ms) / 1000 for at_ms in batch.decided_at_ms]
-            settled = [(now_ms - at_ms) / 1000 for at_ms, _ in batch.caused_at_ms]
+            decided = {(now_ms - at_ms) / 1000: count for at_ms, count in Counter(batch.decided_at_ms).items()}
+            settled: dict[float, int] = {}
+            for at_ms, bets in batch.caused_at_ms:
+                seconds = (now_ms - at_ms) / 1000
+                settled[seconds] = settled.get(seconds, 0) + bets
             self.decision_latencies.extend(decided)
             self.settlement_latencies.extend(settled)
             self._metrics.observe("decision_latency", decided)

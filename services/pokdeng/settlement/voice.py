@@ -48,12 +48,12 @@ class Route:
 
     __slots__ = ("decisions", "funds_decisions", "key", "settlements")
 
-    def __init__(self, account_id: str, topics: Topics, counts: Mapping[str, int]) -> None:
+    def __init__(self, account_id: str, topics: tuple[str, str, str], counts: Mapping[str, int]) -> None:
         """Work it out once: the partitioner costs more than everything else that is said."""
         self.key = account_id.encode()
+        partitions = {count: partition_for(self.key, count) for count in {counts[topic] for topic in topics}}
         self.decisions, self.settlements, self.funds_decisions = (
-            TopicPartition(topic, partition_for(self.key, counts[topic]))
-            for topic in (topics.bet_decisions, topics.settlements, topics.funds_decisions)
+            TopicPartition(topic, partitions[counts[topic]]) for topic in topics
         )
 
 
@@ -78,6 +78,7 @@ class Voice:
         self._topics = topics
         self._counts = dict(partition_counts)
         self._source = topics.source
+        self._by_account = (topics.bet_decisions, topics.settlements, topics.funds_decisions)
         self._routes: dict[AccountId, Route] = {}
         self._texts: dict[tuple[TableId, RoundId], RoundTexts] = {}
 
@@ -88,7 +89,7 @@ class Voice:
         except KeyError:
             if len(self._routes) >= _ROUTES_MAX:
                 self._routes.clear()
-            route = self._routes[account_id] = Route(account_id, self._topics, self._counts)
+            route = self._routes[account_id] = Route(account_id, self._by_account, self._counts)
             return route
 
     def headers(self, event_type: str, event_id: str, occurred_at: str) -> list[tuple[str, bytes]]:

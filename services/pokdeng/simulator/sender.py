@@ -1,4 +1,4 @@
-"""Performs a script: beats to a log, as fast as it takes them or at a rate of bets a second."""
+"""Performs a script: beats to wherever they are sent, as fast as it takes them or at a rate of bets a second."""
 
 from __future__ import annotations
 
@@ -9,18 +9,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pokdeng.simulator.steps import Kind
-from pokdeng.stream.partitioner import partition_for
-from pokdeng.wire import TopicKind
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from pokdeng.simulator.steps import Beat, Step
-    from pokdeng.stream.memory import MemoryBroker
-    from pokdeng.wire import Topics
+    from pokdeng.wire import TopicKind
 
-BARRIER_SECONDS: Final = 0.002
-"""How long a sender waits between the acknowledgement of a beat and the next: a broker's clock has gone on by then."""
 _SLICE_SECONDS: Final = 0.01
 _SHORTEST_BEAT_SECONDS: Final = 0.02
 _BETS: Final = frozenset(
@@ -129,48 +124,3 @@ async def _send_paced(beat: Beat, sender: Sender, begins: float, lasts: float) -
     rest = begins + lasts - time.monotonic()
     if rest > 0:
         await asyncio.sleep(rest)
-
-
-class Places:
-    """The partition of each step, and each key's remembered."""
-
-    def __init__(self, topics: Topics, counts: dict[str, int]) -> None:
-        """`counts`: the number of partitions of each topic, by name."""
-        self.names = {kind: topics.name(kind) for kind in (TopicKind.TABLE_EVENTS, TopicKind.BETS, TopicKind.FUNDS)}
-        self._counts = {kind: counts[name] for kind, name in self.names.items()}
-        self._known: dict[tuple[TopicKind, bytes], int] = {}
-
-    def of(self, step: Step) -> int:
-        """Where a step goes: by its key; astray to the next partition; without a key anywhere, always the same."""
-        key = step.key
-        if key is None:
-            return len(step.value or b"") % self._counts[step.topic]
-        place = self._known.get((step.topic, key))
-        if place is None:
-            place = self._known[step.topic, key] = partition_for(key, self._counts[step.topic])
-        return (place + 1) % self._counts[step.topic] if step.astray else place
-
-
-class MemorySender:
-    """Sends to a log in memory.
-
-    With `keeps_play_time` each record is stamped with its own moment in the play: the same log, byte for byte and
-    millisecond for millisecond, for ever. Else the broker stamps it.
-    """
-
-    def __init__(self, broker: MemoryBroker, topics: Topics, *, keeps_play_time: bool = False) -> None:
-        """The topics must exist."""
-        self._broker = broker
-        self._places = Places(topics, dict(broker.topics()))
-        self._keeps_play_time = keeps_play_time
-
-    async def send(self, steps: Sequence[Step]) -> None:
-        """Append steps."""
-        append, names, place = self._broker.append, self._places.names, self._places.of
-        for step in steps:
-            timestamp = step.at_ms if self._keeps_play_time else None
-            append(names[step.topic], step.key, step.value, (), place(step), timestamp)
-
-    async def barrier(self) -> None:
-        """Let the clock go on, where it is the broker's."""
-        await asyncio.sleep(0 if self._keeps_play_time else BARRIER_SECONDS)

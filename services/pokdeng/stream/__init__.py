@@ -4,7 +4,7 @@ Knows no Pok Deng. Importing this package imports neither Faust nor aiokafka.
 """
 
 from pokdeng.stream.memory import MemoryBroker, MemoryLog
-from pokdeng.stream.merge import Ask, Merge
+from pokdeng.stream.merge import FIRST, SECOND, Ask, Merge
 from pokdeng.stream.partitioner import partition_for
 from pokdeng.stream.port import (
     Assignment,
@@ -19,6 +19,8 @@ from pokdeng.stream.port import (
 )
 
 __all__ = [
+    "FIRST",
+    "SECOND",
     "Ask",
     "Assignment",
     "Listener",

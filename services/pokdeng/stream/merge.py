@@ -52,14 +52,14 @@ class Merge:
     """
 
     __slots__ = ("_arrivals", "_asked", "_ends", "_grace", "_marks", "_past", "_patience", "_positions", "_queues",
-                 "_reached", "_taken", "_wanted", "_wanted_at")  # fmt: skip
+                 "_reached", "_taken", "_wanted", "_wanted_from")  # fmt: skip
 
     def __init__(self, *, grace: float = 0.002, patience: float = 1.0) -> None:
         """An empty merge that knows nothing of either side."""
         self._grace = grace
         self._patience = patience
         self._queues: tuple[deque[Record], deque[Record]] = (deque(), deque())
-        # Per side, one (count of records offered up to and with it, its arrival) a slice, for the slices still queued.
+        # Per side and slice still queued: (count of records offered up to and with it, from when on a question counts).
         self._marks: tuple[deque[tuple[int, float]], deque[tuple[int, float]]] = (deque(), deque())
         self._taken = [0, 0]
         self._positions = [0, 0]
@@ -67,11 +67,12 @@ class Merge:
         self._ends: tuple[deque[tuple[int, float]], deque[tuple[int, float]]] = (deque(), deque())
         self._reached = [_NEVER, _NEVER]
         self._asked = [_NEVER, _NEVER]
-        # What `past` is made of: slices of the first side (arrival, latest broker time) that no barrier covers yet.
+        # What `past` is made of: slices of the first side (from when on a question counts, latest broker time) that no
+        # barrier covers yet.
         self._arrivals: deque[tuple[float, int]] = deque()
         self._past = -1
         self._wanted = -1
-        self._wanted_at = _NEVER
+        self._wanted_from = _NEVER
 
     def offer(self, side: int, records: Sequence[Record], arrived_at: float) -> None:
         """Queue records of one side, in offset order, that arrived together."""
@@ -79,9 +80,10 @@ class Merge:
             return
         queue = self._queues[side]
         queue.extend(records)
-        self._marks[side].append((self._taken[side] + len(queue), arrived_at))
+        counts_from = arrived_at + self._grace
+        self._marks[side].append((self._taken[side] + len(queue), counts_from))
         if side == FIRST:
-            self._arrivals.append((arrived_at, max(record.timestamp for record in records)))
+            self._arrivals.append((counts_from, max(record.timestamp for record in records)))
         self.consumed(side, records[-1].offset + 1)
 
     def consumed(self, side: int, position: int) -> None:
@@ -105,11 +107,11 @@ class Merge:
         """
         first, second = self._queues
         if first and not second:
-            return self._ask(SECOND, self._head_arrived_at(FIRST))
+            return self._ask(SECOND, self._head_counts_from(FIRST))
         if second and not first:
-            return self._ask(FIRST, self._head_arrived_at(SECOND))
+            return self._ask(FIRST, self._head_counts_from(SECOND))
         if not first and self._wanted > self.past:
-            return self._ask(SECOND, self._wanted_at)
+            return self._ask(SECOND, self._wanted_from)
         return None
 
     def take(self, limit: int) -> list[tuple[int, Record]]:
@@ -158,10 +160,10 @@ class Merge:
         if second:
             self._past = max(self._past, second[0].timestamp - 1)
         arrivals = self._arrivals
-        covered = self._reached[SECOND] - self._grace
-        while arrivals and (arrivals[0][1] <= self._past or (arrivals[0][0] <= covered and not second)):
+        reached = self._reached[SECOND]
+        while arrivals and (arrivals[0][1] <= self._past or (arrivals[0][0] <= reached and not second)):
             self._past = max(self._past, arrivals.popleft()[1])
-        if self._wanted > self._past and not second and self._wanted_at <= covered:
+        if self._wanted > self._past and not second and self._wanted_from <= reached:
             self._past = self._wanted
         return self._past
 
@@ -177,7 +179,7 @@ class Merge:
         """
         if timestamp > self._wanted:
             self._wanted = timestamp
-            self._wanted_at = known_at
+            self._wanted_from = known_at + self._grace
 
     def next_offset(self, side: int) -> int:
         """The offset of that side's next record, if there is one already; else of what will be appended next.
@@ -192,11 +194,10 @@ class Merge:
         """How many records of that side are queued."""
         return len(self._queues[side])
 
-    def _head_arrived_at(self, side: int) -> float:
+    def _head_counts_from(self, side: int) -> float:
         return self._marks[side][0][1]
 
-    def _ask(self, side: int, arrived_at: float) -> Ask | None:
-        not_before = arrived_at + self._grace
+    def _ask(self, side: int, not_before: float) -> Ask | None:
         if self._reached[side] >= not_before:
             return None
         if self._asked[side] >= not_before:
@@ -221,10 +222,10 @@ class Merge:
 
     def _take_covered(self, side: int, limit: int, out: list[tuple[int, Record]]) -> None:
         """Take what a barrier of the other, empty side answers for."""
-        covered = self._reached[1 - side] - self._grace
+        reached = self._reached[1 - side]
         up_to = self._taken[side]
-        for count, arrived_at in self._marks[side]:
-            if arrived_at > covered:
+        for count, counts_from in self._marks[side]:
+            if counts_from > reached:
                 break
             up_to = count
         count = min(limit, up_to - self._taken[side])

@@ -5,33 +5,58 @@ Everything is derived from the dataclasses of `pokdeng.events`. No Kafka and no 
 
 from __future__ import annotations
 
+from pokdeng.wire.dead_letters import (
+    DeadLetter,
+    DeadLetterInfo,
+    LoggedRecord,
+    dead_letter,
+    read_info,
+    truncated_dead_letter,
+)
 from pokdeng.wire.encode import encode
 from pokdeng.wire.errors import MalformedOutputError, MalformedRecordError
 from pokdeng.wire.headers import headers
-from pokdeng.wire.inputs import BYTES_MAX, EventDecoder, decode_bet_event, decode_funds_event, decode_table_event
+from pokdeng.wire.inputs import (
+    BYTES_MAX,
+    DECODERS,
+    EventDecoder,
+    decode_bet_event,
+    decode_funds_event,
+    decode_table_event,
+)
 from pokdeng.wire.keys import expected_key
 from pokdeng.wire.naming import NAMED_BY, EventIds, event_id, event_id_of
 from pokdeng.wire.outputs import OUTPUTS_OF, decode_output
 from pokdeng.wire.templates import AcceptedTemplate, RefundedTemplate, RejectedTemplate, SettledTemplate
+from pokdeng.wire.topic_check import Finding, Severity, TopicDescription, check_topics
 from pokdeng.wire.topics import REQUIREMENTS, KeyedBy, Requirement, TopicKind, Topics
 
 __all__ = [
     "BYTES_MAX",
+    "DECODERS",
     "NAMED_BY",
     "OUTPUTS_OF",
     "REQUIREMENTS",
     "AcceptedTemplate",
+    "DeadLetter",
+    "DeadLetterInfo",
     "EventDecoder",
     "EventIds",
+    "Finding",
     "KeyedBy",
+    "LoggedRecord",
     "MalformedOutputError",
     "MalformedRecordError",
     "RefundedTemplate",
     "RejectedTemplate",
     "Requirement",
     "SettledTemplate",
+    "Severity",
+    "TopicDescription",
     "TopicKind",
     "Topics",
+    "check_topics",
+    "dead_letter",
     "decode_bet_event",
     "decode_funds_event",
     "decode_output",
@@ -41,4 +66,6 @@ __all__ = [
     "event_id_of",
     "expected_key",
     "headers",
+    "read_info",
+    "truncated_dead_letter",
 ]

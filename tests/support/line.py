@@ -1,0 +1,157 @@
+"""The whole line on the in-memory twins, for tests: a broker, a store, and workers' engines on them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from pokdeng.ledger.memory import MemoryLedger
+from pokdeng.ledger.memory_store import MemoryStore
+from pokdeng.settlement.engine import Engine
+from pokdeng.settlement.house import House
+from pokdeng.settlement.limits import Limits
+from pokdeng.settlement.observer import SilentObserver
+from pokdeng.settlement.voice import Voice
+from pokdeng.stream.memory import MemoryBroker, MemoryLog
+from pokdeng.stream.port import TopicPartition
+from pokdeng.wire import TopicKind, Topics
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+    from pokdeng.ledger.port import Ledger
+    from pokdeng.stream.port import Record
+
+REMEMBER_MS = 26 * 3_600_000
+INPUTS = (TopicKind.TABLE_EVENTS, TopicKind.BETS, TopicKind.FUNDS)
+OUTPUTS = (
+    TopicKind.BET_DECISIONS,
+    TopicKind.FUNDS_DECISIONS,
+    TopicKind.SETTLEMENTS,
+    TopicKind.ROUNDS,
+    TopicKind.DEAD_LETTERS,
+)
+
+
+def wall_ms() -> int:
+    """The broker's clock where a test has none of its own."""
+    return time.time_ns() // 1_000_000
+
+
+class Line:
+    """A broker and a store that outlive workers."""
+
+    def __init__(
+        self,
+        *,
+        partitions: int = 4,
+        prefix: str = "pokdeng",
+        limits: Limits | None = None,
+        clock_ms: Callable[[], int] = wall_ms,
+        ledger: Callable[[], Ledger] | None = None,
+    ) -> None:
+        """All topics exist and are empty; `ledger` makes a worker's handle on the store, in memory by default."""
+        self.topics = Topics(prefix)
+        self.partitions = partitions
+        self.broker = MemoryBroker(clock_ms)
+        for name in self.topics.names:
+            self.broker.create_topic(name, partitions)
+        self.store = MemoryStore()
+        self.limits = limits or Limits()
+        self.new_ledger = ledger or (lambda: MemoryLedger(self.store))
+
+    def records(self, *kinds: TopicKind) -> list[Record]:
+        """All records of these topics, by topic, partition and offset."""
+        return [
+            record
+            for kind in kinds
+            for number in range(self.partitions)
+            for record in self.broker.records(TopicPartition(self.topics.name(kind), number))
+        ]
+
+    def house(self) -> House:
+        """What a worker's desks share."""
+        return House(
+            topics=self.topics,
+            limits=self.limits,
+            voice=Voice(self.topics, dict.fromkeys(self.topics.names, self.partitions)),
+            remember_ms=REMEMBER_MS,
+            table_partitions=self.partitions,
+            funds_partitions=self.partitions,
+        )
+
+    @asynccontextmanager
+    async def worker(self, group: str = "settlement", name: str = "w1") -> AsyncIterator[RunningWorker]:
+        """A worker's engine, stopped as by SIGTERM at the end."""
+        running = await self.start_worker(group, name)
+        try:
+            yield running
+        finally:
+            await running.stop()
+
+    async def start_worker(self, group: str = "settlement", name: str = "w1") -> RunningWorker:
+        """A worker's engine, to be stopped or killed by the test."""
+        ledger = self.new_ledger()
+        if not await ledger.open():
+            await ledger.create()
+        log = MemoryLog(
+            self.broker,
+            group,
+            copartitioned=(self.topics.table_events, self.topics.bets),
+            others=(self.topics.funds,),
+            name=name,
+        )
+        engine = Engine(log, ledger, self.house(), SilentObserver(), group=group)
+        await log.start(engine)
+        return RunningWorker(self, log, ledger, engine, group)
+
+
+class RunningWorker:
+    """One worker of a line."""
+
+    def __init__(self, line: Line, log: MemoryLog, ledger: Ledger, engine: Engine, group: str) -> None:
+        """The engine's loop begins."""
+        self.line = line
+        self.log = log
+        self.ledger = ledger
+        self.engine = engine
+        self.group = group
+        self.task = asyncio.create_task(engine.run())
+
+    async def caught_up(self, *, within: float = 30.0) -> None:
+        """Wait until every input record is processed and everything that follows from them is committed or open."""
+        deadline = time.monotonic() + within
+        while not self.engine.is_idle or self._unread():
+            if self.task.done():
+                self.task.result()
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"not caught up within {within} s: {self._unread()} unread")
+            await asyncio.sleep(0.002)
+
+    def _unread(self) -> int:
+        desks, cashiers = self.engine.partitions
+        topics = self.line.topics
+        owned = [TopicPartition(name, number) for number in desks for name in (topics.table_events, topics.bets)]
+        owned += [TopicPartition(topics.funds, number) for number in cashiers]
+        unread = 0
+        for partition in owned:
+            records: Sequence[Record] = self.line.broker.records(partition)
+            if records:
+                unread += max(0, records[-1].offset + 1 - self.engine.done_up_to(partition))
+        return unread
+
+    async def stop(self) -> None:
+        """As SIGTERM does it."""
+        await self.log.stop()
+        self.engine.stop()
+        await self.task
+        await self.ledger.close()
+
+    async def kill(self) -> None:
+        """As kill -9 does it: nothing is finished, nothing committed."""
+        self.engine.fail()
+        self.log.kill()
+        self.task.cancel()
+        await asyncio.wait({self.task})
