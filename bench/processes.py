@@ -72,6 +72,8 @@ async def worker(bootstrap: str, redis: str, prefix: str, *, group: str = "bench
         if not line:
             raise RuntimeError(f"the worker ended with {await process.wait()}")
         event = json.loads(line) if line.startswith(b"{") else {}
+        if event.get("level") == "error" or not event:
+            sys.stderr.buffer.write(line)
         port = event.get("http_port", port)
         if event.get("event") == "assigned":
             break

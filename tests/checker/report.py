@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 MOST_FINDINGS = 1000
+LONGEST_SHOWN = 400
 
 
 @dataclass(slots=True)
@@ -28,6 +29,6 @@ class Report:
     def __str__(self) -> str:
         """For people: the counts, and the first findings."""
         counts = ", ".join(f"{name} {count:,}" for name, count in sorted(self.counts.items()))
-        shown = self.findings[:20]
+        shown = [finding[:LONGEST_SHOWN] for finding in self.findings[:20]]
         rest = self.counts["findings"] - len(shown)
         return "\n".join([counts, *shown, *([f"... and {rest:,} more"] if rest else [])])

@@ -10,7 +10,9 @@ from pokdeng.rules import Bet, Card, Seat
 
 _POSITIONS: tuple[Literal[1, 2], ...] = (1, 2)
 
-IN_ORDER: tuple[tuple[Seat, Literal[1, 2]], ...] = tuple((seat, position) for position, seat in product(_POSITIONS, Seat))
+IN_ORDER: tuple[tuple[Seat, Literal[1, 2]], ...] = tuple(
+    (seat, position) for position, seat in product(_POSITIONS, Seat)
+)
 """The places in the order of the deal: first cards of all seats, then second cards."""
 
 DEALS: dict[str, Places] = {

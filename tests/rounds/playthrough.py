@@ -73,11 +73,8 @@ def said(verdict: Verdict) -> str:
             return f"ends {round_id}"
         case Duplicate():
             return "duplicate"
-        case Refused(held=None):
-            return f"refused {verdict.reason}"
         case Refused(held=held):
-            round_id, why = held or ("", "")
-            return f"refused {verdict.reason}, holds {round_id} {why}"
+            return f"refused {verdict.reason}" + ("" if held is None else f", holds {held[0]} {held[1]}")
 
 
 def shows_a_card(text: str) -> bool:
@@ -171,12 +168,12 @@ class Play:
             case "cut", [round_, "in", shoe]:
                 yield CutCardDrawn(**self._common(event_id), round_id=RoundId(round_), shoe_id=ShoeId(shoe))
             case "dealt" | "corrected", [round_, seat, position, card]:
-                yield self._card(verb, event_id, round_, Seat(seat), int(position), Card.parse(card))
+                yield self._card(verb, event_id, round_, (Seat(seat), int(position)), Card.parse(card))
             case "deal", [round_, deal, *but]:
-                left_out = but[1:] and (Seat(but[1]), int(but[2]))
-                for seat, position in IN_ORDER:
-                    if (seat, position) != left_out:
-                        yield self._card("dealt", None, round_, seat, position, card_of(deal, seat, position))
+                left_out = (Seat(but[1]), int(but[2])) if but else None
+                for place in IN_ORDER:
+                    if place != left_out:
+                        yield self._card("dealt", None, round_, place, card_of(deal, *place))
             case _, [round_, *why] if verb in _PLAIN:
                 more = {} if verb == "closed" else {"reason": Reason(" ".join(why) or "as asked")}
                 yield _PLAIN[verb](**self._common(event_id), round_id=RoundId(round_), **more)
@@ -184,8 +181,9 @@ class Play:
                 raise ValueError(f"not a line: {verb} {' '.join(words)}")
 
     def _card(
-        self, verb: str, event_id: str | None, round_: str, seat: Seat, position: int, card: Card
+        self, verb: str, event_id: str | None, round_: str, place: tuple[Seat, int], card: Card
     ) -> CardDealt | CardCorrected:
+        seat, position = place
         assert position in {1, 2}
         at: dict[str, Any] = {"round_id": RoundId(round_), "seat": seat, "position": position, "card": card}
         if verb == "dealt":

@@ -1,4 +1,4 @@
-"""Random table events: from few ids, cards and places, so that they meet; sound deals among them, so that rounds end."""
+"""Random table events: of few ids, cards and places, so that they meet; whole deals among them, so that rounds end."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def other_events(rounds: tuple[RoundId, ...]) -> list[TableEvent]:
     ]
     for round_id, (number, reason) in product(rounds, enumerate(("fire", "flood", "fire"))):
         base = common(number // 2) | {"round_id": round_id}
-        why = {"reason": Reason(reason)}
-        events += [BettingClosed(**base), RoundPaused(**base, **why), RoundCancelled(**base, **why)]
-        events += [RoundResumed(**base, **why)] * 2
+        why = base | {"reason": Reason(reason)}
+        events += [BettingClosed(**base), RoundPaused(**why), RoundCancelled(**why)]
+        events += [RoundResumed(**why)] * 2
         events += [RoundOpened(**base, shoe_id=shoe_id) for shoe_id in SHOES]
         events += [CutCardDrawn(**base, shoe_id=shoe_id) for shoe_id in SHOES]
     return events
@@ -115,4 +115,3 @@ def sequences(draw: st.DrawFn, *, is_started: bool = True) -> list[TableEvent]:
         if events:
             events.insert(where % (len(events) + 1), events[which % len(events)])
     return events
-

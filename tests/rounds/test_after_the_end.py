@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pokdeng.events.ids import Reason
 from pokdeng.rounds import Cancelled, Mark
 from tests.rounds.deals import IN_ORDER
 from tests.rounds.playthrough import Play, opened
@@ -39,7 +40,7 @@ def test_a_cancelled_round_is_cancelled_once() -> None:
     """A further cancellation is a duplicate, whatever its reason; the first one's reason and record stand."""
     play = opened("cancelled R-1 cards fell #x1 @2000 -> ends R-1")
     play.play("cancelled R-1 cards fell #x2 @3000 -> duplicate\ncancelled R-1 power cut #x3 @4000 -> duplicate")
-    assert play.round("R-1").cancelled == Cancelled(Mark(3, 2000), "occurred-3", "cards fell")
+    assert play.round("R-1").cancelled == Cancelled(Mark(3, 2000), "occurred-3", Reason("cards fell"))
 
 
 def test_what_a_cancelled_round_knows_stays_known() -> None:

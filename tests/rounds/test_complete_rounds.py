@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from itertools import permutations
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pokdeng.rounds import Completed, Mark, result_of
-from pokdeng.rules import Seat
 from tests.rounds.deals import DEALS, IN_ORDER, card_of
 from tests.rounds.playthrough import Play, opened, said
+
+if TYPE_CHECKING:
+    from pokdeng.rules import Seat
 
 
 def test_a_whole_round() -> None:
@@ -61,7 +64,7 @@ def test_the_close_may_come_between_any_two_cards(before: int) -> None:
 
 @pytest.mark.parametrize("order", list(permutations(("close", "card", "resume", "correction", "next"))))
 def test_the_last_of_what_was_missing_completes_the_round(order: tuple[str, ...]) -> None:
-    """Close, card, end of the pause, end of the dispute, in any order; a next round opened meanwhile hinders nothing."""
+    """Close, card, end of the pause, end of the dispute, in any order; a next round hinders nothing."""
     play = opened("""
         deal R-1 W but player_2 1     -> applied
         dealt R-1 banker 2 5h         -> refused seat_conflict, holds R-1 seat_conflict

@@ -67,7 +67,11 @@ def test_o13_a_cancel_is_judged_by_broker_time_like_a_bet() -> None:
 
 def test_o13_a_cancel_after_the_close_leaves_the_bet_in_the_deal() -> None:
     """It is settled by the cards."""
-    play = opened("closed R-1 @3000 -> applied\ncancel R-1 @3001 -> betting_closed\ndeal R-1 W -> applied; last ends R-1")
+    play = opened("""
+        closed R-1 @3000              -> applied
+        cancel R-1 @3001              -> betting_closed
+        deal R-1 W                    -> applied; last ends R-1
+        """)
     assert returned(play) == 3000
 
 

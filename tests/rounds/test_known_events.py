@@ -37,7 +37,9 @@ def test_the_same_event_again_changes_nothing(name: str) -> None:
     assert game.table == before
 
 
-@pytest.mark.parametrize(("name", "other"), [(name, other) for name, others in OTHER_CONTENT.items() for other in others])
+@pytest.mark.parametrize(
+    ("name", "other"), [(name, other) for name, others in OTHER_CONTENT.items() for other in others]
+)
 def test_the_same_event_id_with_other_content_is_a_conflict(name: str, other: str) -> None:
     """Before anything else is asked, and nothing changes: no hold either."""
     first = "paused R-1 -> applied" if name == "resumed" else ""

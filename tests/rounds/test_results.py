@@ -87,7 +87,7 @@ def test_pd_20_a_round_has_five_marks(deal: str, marks: list[str]) -> None:
 
 def test_pd_20_a_mark_may_be_dot_and_ring_at_once() -> None:
     """Two copies of one card are a pair and a flush; the banker's pattern marks nothing."""
-    places = tuple(map(Card.parse, "5c 5c 2d 4h 2d 4h 2d 4h 2d 4h Kh Kh".split()))
+    places = tuple(map(Card.parse, ["5c", "5c", *("2d", "4h") * 4, "Kh", "Kh"]))
     first, *others = road_of(result_of(places))
     assert first == RoadMark(seat=Seat.PLAYER_1, result=Outcome.WIN, is_pair=True, is_flush=True)
     assert not any(mark.is_pair or mark.is_flush for mark in others)

@@ -12,6 +12,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.consumer.group_coordinator import BaseCoordinator, GroupCoordinator
 from aiokafka.consumer.subscription_state import Assignment, SubscriptionState, TopicPartitionState
 from aiokafka.producer.message_accumulator import MessageAccumulator
+from aiokafka.producer.sender import Sender
 from aiokafka.protocol.offset import OffsetRequest
 from faust.app.base import BootStrategy
 from faust.transport.consumer import ThreadDelegateConsumer
@@ -46,6 +47,7 @@ def test_the_versions_are_those_that_were_read(name: str, pinned: str) -> None:
         (TopicPartitionState, "has_valid_position"),
         (TopicPartitionState, "position"),
         (MessageAccumulator, "fail_all"),
+        (Sender, "sender_task"),
         (BaseCoordinator, "group_id"),
     ],
 )
@@ -74,11 +76,12 @@ def test_what_a_fetch_reads_of_the_consumer_exists() -> None:
 
 
 def test_what_is_thrown_away_of_a_producer_exists() -> None:
-    """The accumulator that `Publisher` empties."""
+    """The sender that `Publisher` cancels and the accumulator that it empties."""
 
     async def scenario() -> None:
         producer = AIOKafkaProducer(bootstrap_servers="127.0.0.1:1")  # type: ignore[no-untyped-call]
         assert isinstance(producer._message_accumulator, MessageAccumulator)
+        assert isinstance(producer._sender, Sender)
 
     asyncio.run(scenario())
 

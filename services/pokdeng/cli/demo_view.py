@@ -112,8 +112,9 @@ def summary(snapshot: DemoSnapshot, width: int) -> RenderableType:
 def progress_line(snapshot: DemoSnapshot) -> str:
     """A snapshot in one line, for logs."""
     return (
-        f"{snapshot.elapsed_seconds:6.1f} s  rounds {snapshot.rounds_settled:,} settled, {snapshot.rounds_open:,} open, "
-        f"{snapshot.rounds_held:,} held  bets {snapshot.accepted:,} accepted, {snapshot.rejected:,} rejected, "
+        f"{snapshot.elapsed_seconds:6.1f} s  "
+        f"rounds {snapshot.rounds_settled:,} settled, {snapshot.rounds_open:,} open, {snapshot.rounds_held:,} held  "
+        f"bets {snapshot.accepted:,} accepted, {snapshot.rejected:,} rejected, "
         f"{snapshot.withdrawn:,} withdrawn  {snapshot.bets_per_second:,.0f} bets/s  "
         f"dead letters {snapshot.dead_letters:,}  duplicates {snapshot.duplicates:,}"
     )
@@ -306,10 +307,7 @@ def _says(book: BookLine) -> Text:
 def _verdict(snapshot: DemoSnapshot) -> Text:
     played = f"{snapshot.bets:,} bets in {snapshot.rounds_settled + snapshot.rounds_refunded:,} rounds"
     if snapshot.is_balanced:
-        return Text.assemble(
-            (f"{played}, and the books balance", "bold green3"),
-            (": available + held = deposits - withdrawals - house net, exactly.", _LABEL),
-        )
+        return Text(f"{played}, and the books balance to the last minor unit.", style="bold green3")
     return Text(f"{played}, and the books do not balance.", style="bold red")
 
 

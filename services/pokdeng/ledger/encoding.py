@@ -24,6 +24,7 @@ from pokdeng.ledger.port import (
     Hold,
     LedgerCorruptError,
     Operation,
+    Refuse,
     Settle,
     Source,
     Transfer,
@@ -37,7 +38,7 @@ MAX_OPERATIONS_A_CALL: Final = 1000
 _ACCOUNT: Final = struct.Struct("<qqq3s")
 _BETS: Final = tuple(Bet)
 _BET_CODE: Final = {bet: code for code, bet in enumerate(_BETS)}
-_BET_HEAD_SIZE: Final = 38
+_BET_HEAD_SIZE: Final = 28
 _STATES: Final = {1: BetState.ACCEPTED, 2: BetState.REFUSED, 3: BetState.WITHDRAWN, 4: BetState.SETTLED}
 
 encode: Final = msgspec.msgpack.Encoder().encode
@@ -117,36 +118,30 @@ def calls_of(operations: Sequence[Operation], bucket_of: Callable[[AccountId], i
     for position, operation in enumerate(operations):
         account = operation.account
         call, at = places.get(account) or enter(account)
-        positions = call.positions
-        if len(positions) >= MAX_OPERATIONS_A_CALL:
+        if len(call.positions) >= MAX_OPERATIONS_A_CALL:
             call, at = enter(account)
-            positions = call.positions
-        positions.append(position)
+        call.positions.append(position)
         if type(operation) is Transfer:
             call.transfer(operation, at)
             continue
-        if type(operation) is Hold:
-            source, offset, _, table, round_, bet_id, bet, stake, currency, taken = operation
-        elif type(operation) is Settle:
-            source, _, table, round_, bet_id, returned, revision = operation
-        elif type(operation) is Withdraw:
-            source, offset, _, table, round_, bet_id = operation
-        else:
-            source, offset, _, table, round_, bet_id, bet, stake, currency, reason = operation
-        bets = call.rounds.get((table, round_))
+        name = (operation.table, operation.round)
+        bets = call.rounds.get(name)
         if bets is None:
-            bets = call.rounds[table, round_] = {}
-            call.sources[source] = None
+            bets = call.rounds[name] = {}
+            call.sources[operation.source] = None
+        bet_id = operation.bet_id
         slot = bets.get(bet_id)
         if slot is None:
             call.slots = slot = bets[bet_id] = call.slots + 1
         if type(operation) is Hold:
+            _, offset, _, _, _, _, bet, stake, currency, taken = operation
             call.ops += (1, offset, at, slot, _BET_CODE[bet], stake, currency, taken)
         elif type(operation) is Settle:
-            call.ops += (4, at, slot, returned, revision)
+            call.ops += (4, at, slot, operation.returned, operation.revision)
         elif type(operation) is Withdraw:
-            call.ops += (3, offset, at, slot)
-        else:
+            call.ops += (3, operation.offset, at, slot)
+        elif type(operation) is Refuse:
+            _, offset, _, _, _, _, bet, stake, currency, reason = operation
             call.ops += (2, offset, at, slot, _BET_CODE[bet], stake, currency, reason.value)
     return calls
 
@@ -186,13 +181,15 @@ def decode_account(name: AccountId, raw: bytes) -> Account:
 def decode_bet(name: BetName, raw: bytes) -> BetRecord:
     """Read a stored bet (its form: `scripts/apply.lua`). Raises LedgerCorruptError where it is not what it must be."""
     try:
-        state, code, account_size, first_size = raw[0], raw[1], raw[36], raw[37]
-        offset, stake, taken, more = (int.from_bytes(raw[at : at + 7], "little", signed=True) for at in (2, 9, 19, 26))
+        state, code, account_size, first_size = raw[:4]
+        offset, stake, taken = (int.from_bytes(raw[at : at + 7], "little", signed=True) for at in (4, 11, 21))
         first_at = _BET_HEAD_SIZE + account_size
+        end_at = first_at + first_size
         of = _STATES[state]
         reason = None
         if of is BetState.REFUSED:
-            reason = BetReason(msgspec.msgpack.decode(raw[first_at : first_at + first_size], type=str))
+            reason = BetReason(msgspec.msgpack.decode(raw[first_at:end_at], type=str))
+        ended_with = int.from_bytes(raw[end_at : end_at + 7], "little", signed=True)
         return BetRecord(
             account=AccountId(raw[_BET_HEAD_SIZE:first_at].decode("ascii")),
             table=name.table,
@@ -200,13 +197,13 @@ def decode_bet(name: BetName, raw: bytes) -> BetRecord:
             bet_id=name.bet_id,
             bet=_BETS[code],
             stake=Minor(stake),
-            currency=Currency(raw[16:19].decode("ascii")),
+            currency=Currency(raw[18:21].decode("ascii")),
             offset=offset,
             state=of,
             reason=reason,
             taken=Minor(taken),
-            returned=Minor({BetState.SETTLED: more, BetState.WITHDRAWN: taken}.get(of, 0)),
-            revision=int.from_bytes(raw[33:36], "little"),
+            returned=Minor({BetState.SETTLED: ended_with, BetState.WITHDRAWN: taken}.get(of, 0)),
+            revision=int.from_bytes(raw[end_at + 7 : end_at + 10], "little"),
         )
     except (msgspec.MsgspecError, ValueError, KeyError, IndexError) as error:
         raise LedgerCorruptError(f"bet {name}: unreadable record {raw!r}") from error

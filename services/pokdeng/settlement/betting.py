@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pokdeng.events.reasons import BetReason, CancelReason, DeadLetterReason
-from pokdeng.ledger.port import Hold, Refuse, Status, Withdraw
+from pokdeng.ledger.port import BetState, Hold, Refuse, Status, Withdraw
 from pokdeng.rounds import is_in_time, refusal_of_bet, refusal_of_cancel
 from pokdeng.settlement.book import PENDING, REFUSED, TAKEN, WITHDRAWN, Book, Entry
+from pokdeng.settlement.memory import cancel_note
 from pokdeng.settlement.tally import ACCEPTED, BEHIND_SEAL, WITHDRAWN_BETS, bets_rejected
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Betting:
         offset = record.offset
         known = book.bets.get(bet.bet_id) or book.strays.get(bet.bet_id)
         if known is not None:
-            self._known(record, known.says_the_same(bet), bet)
+            self._known(record, known.says_the_same(bet) or book.round.is_over, bet)
             return
         book.touch(offset)
         seal = book.seal
@@ -104,8 +105,7 @@ class Betting:
                 book,
             )
             return
-        book.refused_cancels.add(name)
-        self._voice.cancel_rejected(self.batch, record, cancel, reason or CancelReason.BET_UNKNOWN)
+        self._refuse_cancel(record, cancel, book, reason or CancelReason.BET_UNKNOWN)
 
     def place_without_book(
         self, record: Record, bet: BetPlaced, memory: RoundMemory, reason: BetReason, *, is_in_time: bool = False
@@ -145,6 +145,10 @@ class Betting:
                 self._voice.cancel_rejected(self.batch, record, cancel, CancelReason(said))
             else:
                 self.batch.duplicate(record)
+            return
+        bet = memory.known.get(cancel.bet_id)
+        if bet is not None and bet.state is BetState.WITHDRAWN and bet.account == cancel.account_id:
+            self.batch.duplicate(record)  # of the cancel that withdrew it
             return
         self.batch.notes.append(memory.add_cancel(self._source, record.offset, cancel, reason, self._house.remember_ms))
         self._voice.cancel_rejected(self.batch, record, cancel, reason)
@@ -210,5 +214,11 @@ class Betting:
             entry.state = WITHDRAWN
             self.batch.duplicate(record)
         else:
-            book.refused_cancels.add((cancel.account_id, cancel.bet_id))
-            self._voice.cancel_rejected(self.batch, record, cancel, CancelReason.BET_UNKNOWN)
+            self._refuse_cancel(record, cancel, book, CancelReason.BET_UNKNOWN)
+
+    def _refuse_cancel(self, record: Record, cancel: BetCancelled, book: Book, reason: CancelReason) -> None:
+        book.refused_cancels.add((cancel.account_id, cancel.bet_id))
+        self.batch.notes.append(
+            cancel_note(self._source, record.offset, cancel, reason, self._house.remember_ms)
+        )
+        self._voice.cancel_rejected(self.batch, record, cancel, reason)

@@ -199,7 +199,7 @@ class Desk:
     def _seal_past(self, now: float) -> None:
         """Seal at the log's end what has ended and has every bet up to its close read."""
         still: list[Book] = []
-        for book in self._waiting:
+        for book in tuple(self._waiting):  # a copy: what is closed leaves the list
             if book.ending is None or book.wait_ms is None:
                 still.append(book)
             elif self.merge.is_past(book.wait_ms):

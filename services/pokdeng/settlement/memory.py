@@ -4,7 +4,7 @@
 |---|---|---|
 | `round|TABLE|ROUND` | `m` | the finished round (`finished.Finished`) |
 | | `b|BET` | a bet refused while the round was not open here (`[offset, account, bet, stake, currency, reason]`) |
-| | `x|ACCOUNT|BET` | a cancel refused then (`[offset, reason]`) |
+| | `x|ACCOUNT|BET` | a refused cancel (`[offset, reason]`) |
 | `shoe|TABLE|SHOE` | `m` | a started shoe (`[offset, decks, burn card]`) |
 | `table|TABLE` | `m` | the table when none of its rounds was open (`finished.TableNote`) |
 
@@ -86,8 +86,14 @@ class RoundMemory:
     def add_cancel(self, source: Source, offset: int, cancel: BetCancelled, reason: str, ttl_ms: int) -> Note:
         """Remember a cancel that is refused while its round is not open here."""
         self.cancels[cancel.account_id, cancel.bet_id] = (offset, reason)
-        field = f"x|{cancel.account_id}|{cancel.bet_id}"
-        return Note(source, self.name, field, msgspec.json.encode((offset, reason)), True, ttl_ms)
+        return cancel_note(source, offset, cancel, reason, ttl_ms)
+
+
+def cancel_note(source: Source, offset: int, cancel: BetCancelled, reason: str, ttl_ms: int | None) -> Note:
+    """Remember a refused cancel: it must not be answered twice, and a bet that comes after it is refused."""
+    page = round_page(cancel.table_id, cancel.round_id)
+    field = f"x|{cancel.account_id}|{cancel.bet_id}"
+    return Note(source, page, field, msgspec.json.encode((offset, reason)), True, ttl_ms)
 
 
 def mark_note(source: Source, page: str, finished: Finished, ttl_ms: int) -> Note:

@@ -123,10 +123,10 @@ async def _recall_of_finished(
             finished = desk.finished.get(key) or memory.round(*key).finished
             if finished is None:
                 continue
-            if isinstance(event, BetPlaced):
+            if isinstance(event, BetPlaced | BetCancelled):
                 if record.offset >= finished.seal:
                     late[BetName(event.table_id, event.round_id, event.bet_id)] = None
-            elif not isinstance(event, BetCancelled):
+            else:
                 table = desk.floor.table(event.table_id)
                 if (table is None or event.round_id not in table.rounds) and record.offset > finished.last_event:
                     rounds[key] = (desk.partition, finished)

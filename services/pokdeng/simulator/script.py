@@ -22,6 +22,9 @@ _BY_TIME: Final = itemgetter(0)
 _BEATS_LATER: Final = (0, 0, 0, 1, 2, 5, 8)
 """When a record is delivered again: mostly at once, now and then when its round is over."""
 
+_DISPUTED: Final = frozenset({Kind.NINTH_COPY, Kind.SEAT_CONFLICT})
+"""Cards that dispute a place: again after the supervisor's correction, they would dispute it anew, and for ever."""
+
 
 def script(play: Play) -> Iterator[Beat]:
     """The beats of a play, in order.
@@ -92,7 +95,7 @@ class _Script:
         for step in steps:
             if step.kind is Kind.REDELIVERY or rng.random() >= rate:
                 continue
-            beats = rng.choice(_BEATS_LATER)
+            beats = 0 if step.kind in _DISPUTED else rng.choice(_BEATS_LATER)
             if beats:
                 at_ms = starts_at_ms + beats * beat_ms + rng.randrange(beat_ms)
                 again = step._replace(at_ms=at_ms, kind=Kind.REDELIVERY)

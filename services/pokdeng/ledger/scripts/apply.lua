@@ -3,11 +3,12 @@
 -- ARGV[1]: msgpack of heads; account names; how many bets of each round; their ids; their slots; the operations, flat;
 --   time to live of a transfer in ms. An operation names its account and transfer by their places, its bet by a slot.
 -- An account is <i8 available, held, sequence and three letters of currency. A bet record is a head (state, bet, offset,
--- stake, currency, taken, returned or offset of the cancel, revision, two lengths), the account's name, the first answer,
--- and the answer to what ended it. Answers are kept as they are said: msgpack of available, held, sequence or of a reason.
+-- stake, currency, taken, two lengths), the account's name, the first answer and, once it has ended, an end (returned or
+-- the offset of the cancel, revision) and the answer to that. Answers are kept as they are said: msgpack of available,
+-- held, sequence or of a reason.
 
 local ACCEPTED, REFUSED, WITHDRAWN, SETTLED = 1, 2, 3, 4
-local HEAD, HEAD_SIZE = '<BBi7i7c3i7i7I3BB', 38
+local HEAD, HEAD_SIZE, END, END_SIZE = '<I3i7i7c3i7', 28, '<i7I3', 10
 
 -- The beginnings of answers, in msgpack: status, is_fresh, reason.
 local MOVED_NOW, MOVED_BEFORE = '\150\165moved\195\192', '\150\165moved\194\192'
@@ -16,6 +17,7 @@ local DUPLICATE, CONFLICT = '\146\169duplicate\194', '\146\168conflict\194'
 local ABSENT, FORGOTTEN = '\146\166absent\194', '\146\169forgotten\194'
 
 local call, spack, sunpack, mpack = redis.call, struct.pack, struct.unpack, cmsgpack.pack
+local byte, sub = string.byte, string.sub
 local p = cmsgpack.unpack(ARGV[1])
 local heads, names, counts, ids, slots, ops, transfer_ttl = p[1], p[2], p[3], p[4], p[5], p[6], p[7]
 local stored, answer = guard(heads)
@@ -26,7 +28,7 @@ local function digits(number) return string.format('%.17g', number) end
 
 -- Tables are made in their final size by unpacking another one into them: growing step by step costs more.
 local rows = #names > 0 and call('HMGET', KEYS[2], unpack(names)) or {}
-local available, held, sequence, currency = {unpack(rows)}, {unpack(rows)}, {unpack(rows)}, {unpack(rows)}
+local available, held, sequence, currency = {}, {}, {}, {}
 for i = 1, #names do
   local row = rows[i]
   if row then
@@ -37,11 +39,13 @@ for i = 1, #names do
         .. ', sequence ' .. digits(s))
     end
     available[i], held[i], sequence[i], currency[i] = a, h, s, c
+  else
+    available[i] = false
   end
 end
 
--- By slot: state (false: no such bet; a text: as it is stored, not yet read), whose, taken, the answers; for a bet that
--- begins or ends in this call where in ops, for one from before its fields.
+-- By slot: state (false: no such bet; a text: as it is stored, not yet read), whose, taken, the answers; where in ops a bet
+-- begins or ends, if in this call; where its parts lie in its record, if it is from before.
 local state = {unpack(slots)}
 local at = 0
 for r = 1, #counts do
@@ -49,8 +53,7 @@ for r = 1, #counts do
   for k = 1, counts[r] do state[slots[at + k]] = got[k] end
   at = at + counts[r]
 end
-local owner, taken, first, second = {unpack(state)}, {unpack(state)}, {unpack(state)}, {unpack(state)}
-local born, ended, fields = {unpack(state)}, {}, {}
+local record, owner, taken, first, second, born, ended = {}, {}, {}, {}, {}, {}, {}
 
 local first_transfer = 3 + #counts
 local transfers = #KEYS >= first_transfer and call('MGET', unpack(KEYS, first_transfer)) or {}
@@ -67,39 +70,49 @@ end
 local function read(slot)
   local row = state[slot]
   if #row < HEAD_SIZE then return false end
-  local f = {sunpack(HEAD, row)}
-  local kind, name_end = f[1], HEAD_SIZE + f[9]
-  local first_end = name_end + f[10]
-  local has_second = kind == WITHDRAWN or kind == SETTLED
-  if kind < ACCEPTED or kind > SETTLED or f[10] == 0 or f[6] < 0 or f[6] > LARGEST
-    or (has_second and #row <= first_end) or (not has_second and #row ~= first_end) then
+  local kind, _, name_size, first_size = byte(row, 1, 4)
+  local takes, first_end = sunpack('<i7', row, 22), HEAD_SIZE + name_size + first_size
+  if takes < 0 or takes > LARGEST or first_size == 0
+    or not (kind <= REFUSED and #row == first_end or kind <= SETTLED and #row > first_end + END_SIZE) then
     return false
   end
-  state[slot], taken[slot], owner[slot] = kind, f[6], row:sub(HEAD_SIZE + 1, name_end)
-  first[slot], second[slot] = row:sub(name_end + 1, first_end), row:sub(first_end + 1)
-  born[slot], fields[slot] = false, f
+  state[slot], taken[slot], owner[slot] = kind, takes, sub(row, HEAD_SIZE + 1, HEAD_SIZE + name_size)
+  record[slot] = row
   return true
 end
 
--- What a bet says of itself: offset, bet, stake, currency, returned or offset of the cancel, revision.
-local function content(slot)
-  local b, e, f = born[slot], ended[slot], fields[slot]
-  local offset, code, stake, money, more, revision
-  if b then
-    offset, code, stake, money, more, revision = ops[b + 1], ops[b + 4], ops[b + 5], ops[b + 6], 0, 0
-  else
-    offset, code, stake, money, more, revision = f[3], f[2], f[4], f[5], f[7], f[8]
-  end
-  if e then
-    if state[slot] == SETTLED then more, revision = ops[e + 3], ops[e + 4] else more = ops[e + 1] end
-  end
-  return offset, code, stake, money, more, revision
+-- The answers that a bet got: to what began it, to what ended it.
+local function answers(slot)
+  if first[slot] then return first[slot], second[slot] end
+  local row = record[slot]
+  local _, _, name_size, first_size = byte(row, 1, 4)
+  local begin = HEAD_SIZE + name_size
+  return sub(row, begin + 1, begin + first_size), second[slot] or sub(row, begin + first_size + END_SIZE + 1)
 end
 
--- An account after a movement, as answers say it; short where it can be.
+-- What began a bet: offset, bet, stake, currency.
+local function beginning(slot)
+  local b = born[slot]
+  if b then return ops[b + 1], ops[b + 4], ops[b + 5], ops[b + 6] end
+  local code, offset, stake, money = sunpack(HEAD, record[slot], 2)
+  return offset, code % 256, stake, money
+end
+
+-- What ended a bet: returned and revision, or the offset of the cancel.
+local function ending(slot)
+  local e = ended[slot]
+  if not e then
+    local _, _, name_size, first_size = byte(record[slot], 1, 4)
+    return sunpack(END, record[slot], HEAD_SIZE + name_size + first_size + 1)
+  end
+  if state[slot] == SETTLED then return ops[e + 3], ops[e + 4] end
+  return ops[e + 1], 0
+end
+
+-- An account after a movement, as answers say it: five bytes a number, the first being msgpack's mark; nine where needed.
 local function said(a, h, s)
-  if a >= 0 and a <= 4294967295 and h <= 4294967295 and s <= 4294967295 then
-    return spack('>BI4BI4BI4', 206, a, 206, h, 206, s)
+  if a >= 0 and a + h + s <= 4294967295 then
+    return spack('>I5I5I5', a + 884763262976, h + 884763262976, s + 884763262976)
   end
   return spack('>Bi8Bi8Bi8', 211, a, 211, h, 211, s)
 end
@@ -115,10 +128,10 @@ while i <= last do
     local is = state[slot]
     if is then
       if type(is) == 'string' and not read(slot) then return unreadable(slot) end
-      local offset, code, stake, money = content(slot)
+      local offset, code, stake, money = beginning(slot)
       if offset == ops[i + 1] then
         out[n + 1] = state[slot] == REFUSED and REFUSED_BEFORE or MOVED_BEFORE
-        out[n + 2] = first[slot]
+        out[n + 2] = answers(slot)
         n = n + 2
       else
         local is_same = owner[slot] == names[account] and code == ops[i + 4] and stake == ops[i + 5]
@@ -188,28 +201,26 @@ while i <= last do
       out[n + 2] = after
       n = n + 2
     else
-      local _, more, revision
-      if is then _, _, _, _, more, revision = content(slot) end
+      local more, revision
+      if is == SETTLED or is == WITHDRAWN then more, revision = ending(slot) end
+      local is_same = false
       if kind == 4 and is == SETTLED and revision == ops[i + 4] then
         if more ~= returned then
           return corrupt('a bet of ' .. names[account] .. ': revision ' .. digits(revision) .. ' returned '
             .. digits(more) .. ', now it is to return ' .. digits(returned))
         end
-        out[n + 1] = MOVED_BEFORE
-        out[n + 2] = second[slot]
-        n = n + 2
+        is_same = true
       elseif kind == 3 and is == WITHDRAWN then
-        if more == ops[i + 1] then
-          out[n + 1] = MOVED_BEFORE
-          out[n + 2] = second[slot]
-          n = n + 2
-        else
-          n = n + 1
-          out[n] = DUPLICATE
-        end
+        is_same = more == ops[i + 1]
+      end
+      if is_same then
+        out[n + 1] = MOVED_BEFORE
+        local _, answer_to_end = answers(slot)
+        out[n + 2] = answer_to_end
+        n = n + 2
       else
         n = n + 1
-        out[n] = ABSENT
+        out[n] = kind == 3 and is == WITHDRAWN and DUPLICATE or ABSENT
       end
     end
     i = i + size
@@ -282,12 +293,25 @@ for r = 1, #counts do
   count = 0
   for k = at + 1, at + counts[r] do
     local slot = slots[k]
-    if ended[slot] or born[slot] then
-      local name, begin = owner[slot], first[slot]
-      local offset, code, stake, money, more, revision = content(slot)
-      args[count + 1] = ids[k]
-      args[count + 2] = spack(HEAD, state[slot], code, offset, stake, money, taken[slot], more, revision, #name, #begin)
-        .. name .. begin .. (second[slot] or '')
+    local b, e = born[slot], ended[slot]
+    if b or e then
+      local row = record[slot]
+      if b then
+        local name, begin = owner[slot], first[slot]
+        row = spack(HEAD, ops[b + 4] + 256 * (#name + 256 * #begin), ops[b + 1], ops[b + 5], ops[b + 6], taken[slot])
+        if not e then
+          row = (state[slot] == REFUSED and '\002' or '\001') .. row .. name .. begin
+        elseif state[slot] == SETTLED then
+          row = '\004' .. row .. name .. begin .. spack(END, ops[e + 3], ops[e + 4]) .. second[slot]
+        else
+          row = '\003' .. row .. name .. begin .. spack(END, ops[e + 1], 0) .. second[slot]
+        end
+      elseif state[slot] == SETTLED then
+        row = '\004' .. sub(row, 2) .. spack(END, ops[e + 3], ops[e + 4]) .. second[slot]
+      else
+        row = '\003' .. sub(row, 2) .. spack(END, ops[e + 1], 0) .. second[slot]
+      end
+      args[count + 1], args[count + 2] = ids[k], row
       count = count + 2
     end
   end

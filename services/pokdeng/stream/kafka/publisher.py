@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aiokafka.errors import (
@@ -143,10 +142,13 @@ class Publisher:
             return producer
 
     async def _discard(self, compression: str | None) -> None:
+        """Stop a producer with whatever it still holds: nothing of it may be sent later."""
         producer = self._producers.pop(compression, None)
-        if producer is not None:
-            # Else it would wait until everything that is still queued is delivered.
-            producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - has a contract test
-            with suppress(asyncio.TimeoutError):
-                async with asyncio.timeout(_CLOSING_SECONDS):
-                    await producer.stop()
+        if producer is None:
+            return
+        sending = producer._sender.sender_task  # noqa: SLF001 - has a contract test
+        sending.cancel()
+        await asyncio.wait([sending], timeout=_CLOSING_SECONDS)
+        # Else stopping would wait for what nobody sends any more.
+        producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - has a contract test
+        await producer.stop()

@@ -6,6 +6,8 @@ has a contract test (`tests/stream/test_pinned_libraries.py`), and both are pinn
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import faust
@@ -51,6 +53,11 @@ class BatchThread(AIOKafkaConsumerThread):
         consumer = super()._create_worker_consumer(transport)
         consumer._fetch_max_wait_ms = _LONG_POLL_MS  # noqa: SLF001
         return consumer
+
+    async def on_thread_stop(self) -> None:
+        """Close the consumer. Where the broker is away aiokafka raises a cancellation, and Faust would wait for ever."""
+        with suppress(asyncio.CancelledError):
+            await super().on_thread_stop()
 
     async def fetch(self, partitions: set[TopicPartition]) -> Fetched:
         """Records of these partitions, waiting a little where there are none."""
