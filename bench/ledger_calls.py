@@ -13,9 +13,8 @@ import asyncio
 import gc
 import random
 import time
-from collections.abc import Iterator
 from itertools import count
-from typing import NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 from redis.asyncio import Redis
 
@@ -25,6 +24,9 @@ from pokdeng.ledger.embedded import embedded_server
 from pokdeng.ledger.port import Hold, Operation, Settle, Source, Status, Transfer
 from pokdeng.ledger.redis_ledger import RedisLedger
 from pokdeng.rules import Bet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ACCOUNTS = 20_000
 TABLES = 64

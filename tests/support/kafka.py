@@ -104,19 +104,20 @@ def native_kafka(port: int | None = None) -> Iterator[str]:
         )
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         logging = f"-Dlog4j2.configurationFile={SCRIPTS / 'log4j2.properties'}"
-        subprocess.run(  # noqa: S603 - our own words
-            [java, logging, "-cp", libraries, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)],
-            check=True,
-            stdout=subprocess.DEVNULL,
+        _run_quietly(
+            java, logging, "-cp", libraries, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)
         )
         # A session of its own: an interrupt from the keyboard reaches the tests first, which still need the broker.
-        broker = subprocess.Popen(  # noqa: S603 - our own words
-            [java, "-Xms512m", "-Xmx1g", "-XX:+UseSerialGC", logging, "-cp", libraries, "kafka.Kafka", str(config)],
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        said = Path(home) / "said"
+        with said.open("wb") as output:
+            broker = subprocess.Popen(  # noqa: S603 - our own words
+                [java, "-Xms512m", "-Xmx1g", "-XX:+UseSerialGC", logging, "-cp", libraries, "kafka.Kafka", str(config)],
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         try:
-            _wait_until_it_answers(port, broker)
+            _wait_until_it_answers(port, broker, said)
             yield f"127.0.0.1:{port}"
         finally:
             broker.terminate()
@@ -172,14 +173,10 @@ def _libraries() -> Path:
     if not _libraries_are_cached():
         libraries.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=_cache()) as fresh:
-            subprocess.run(  # noqa: S603 - our own words
-                [
-                    shutil.which("mvn") or "mvn",
-                    *("-q", "-B", "-f", str(SCRIPTS / "pom.xml"), "dependency:copy-dependencies"),
-                    *(f"-DoutputDirectory={fresh}", "-DincludeScope=runtime"),
-                ],
-                check=True,
-                stdout=subprocess.DEVNULL,
+            _run_quietly(
+                shutil.which("mvn") or "mvn",
+                *("-q", "-B", "-f", str(SCRIPTS / "pom.xml"), "dependency:copy-dependencies"),
+                *(f"-DoutputDirectory={fresh}", "-DincludeScope=runtime"),
             )
             for jar in sorted(Path(fresh).iterdir(), key=lambda path: path.name.startswith("kafka_")):
                 jar.replace(libraries / jar.name)
@@ -193,15 +190,24 @@ def _filled(words: Mapping[str, str]) -> str:
     return text
 
 
-def _wait_until_it_answers(port: int, broker: subprocess.Popen[bytes]) -> None:
+def _run_quietly(*command: str) -> None:
+    """Run to the end; what it said is shown only where it fails."""
+    done = subprocess.run(command, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # noqa: S603 - our own words
+    if done.returncode:
+        raise RuntimeError(f"{command[0]} ended with status {done.returncode}: {done.stdout[-2000:]}")
+
+
+def _wait_until_it_answers(port: int, broker: subprocess.Popen[bytes], said: Path) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
         if broker.poll() is not None:
-            raise RuntimeError(f"the broker ended with status {broker.returncode}")
+            raise RuntimeError(f"the broker ended with status {broker.returncode}: {said.read_text()[-2000:]}")
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         time.sleep(0.05)
-    raise TimeoutError(f"the broker did not answer on port {port} within {_START_SECONDS} s")
+    raise TimeoutError(
+        f"the broker did not answer on port {port} within {_START_SECONDS} s: {said.read_text()[-2000:]}"
+    )
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ WIDE: Final = 96
 NARROW: Final = 72
 """Below this width the amounts are left out."""
 SLIM: Final = 52
-"""Below this width figures stand in one column."""
+"""Below this width figures stand in one column, and the expectation is left to its deviation."""
 PICTURE_WIDTH: Final = 100
 PICTURE_HEIGHT: Final = 30
 _LINES_WITHOUT_ROADS: Final = 22
@@ -215,7 +215,8 @@ def _options(snapshot: DemoSnapshot, width: int) -> RenderableType:
         table.add_column(f"taken {snapshot.currency}", justify="right", no_wrap=True)
         table.add_column(f"returned {snapshot.currency}", justify="right", no_wrap=True)
     table.add_column("paid out", justify="right")
-    table.add_column("expected", justify="right", style=_LABEL)
+    if width >= SLIM:
+        table.add_column("expected", justify="right", style=_LABEL)
     table.add_column("sigma", justify="right")
     if width >= WIDE:
         table.add_column(Text(f"-{_FAR:.0f}{'0':^{2 * _GAUGE_REACH - 3}}+{_FAR:.0f}", style=_LABEL), no_wrap=True)
@@ -233,7 +234,7 @@ def _option(option: OptionLine, currency: str, width: int) -> list[RenderableTyp
         f"{option.bets:,}",
         *amounts,
         "-" if option.ratio is None else f"{option.ratio:.2%}",
-        "-" if option.expected_ratio is None else f"{option.expected_ratio:.2%}",
+        *([] if width < SLIM else ["-" if option.expected_ratio is None else f"{option.expected_ratio:.2%}"]),
         Text("-" if deviations is None else f"{deviations:+.2f}", style=style),
     ]
     return [*cells, _gauge(deviations)] if width >= WIDE else cells

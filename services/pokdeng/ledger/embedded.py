@@ -8,15 +8,17 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from pokdeng.ledger.port import LedgerUnavailableError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
 
 _START_TIMEOUT_S: Final = 10.0
 _STOP_TIMEOUT_S: Final = 5.0

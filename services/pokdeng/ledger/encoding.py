@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -24,7 +24,6 @@ from pokdeng.ledger.port import (
     Hold,
     LedgerCorruptError,
     Operation,
-    Refuse,
     Settle,
     Source,
     Transfer,
@@ -94,6 +93,10 @@ class Call:
         self.ops += (transfer.amount, transfer.currency, is_deposit, reason)
 
 
+_Place: TypeAlias = tuple[Call, int, list[int], dict[tuple[TableId, RoundId], dict[BetId, int]], list[int | str | bool]]
+"""A call, the place of an account in it, and the call's parts that each operation needs."""
+
+
 def calls_of(operations: Sequence[Operation], bucket_of: Callable[[AccountId], int]) -> list[Call]:  # noqa: C901
     """Group operations by bucket, keeping their order, at most `MAX_OPERATIONS_A_CALL` a call.
 
@@ -102,47 +105,47 @@ def calls_of(operations: Sequence[Operation], bucket_of: Callable[[AccountId], i
     """
     calls: list[Call] = []
     filling: dict[int, Call] = {}
-    places: dict[AccountId, tuple[Call, int]] = {}
+    places: dict[AccountId, _Place] = {}
 
-    def enter(account: AccountId) -> tuple[Call, int]:
-        """The call that takes the account's next operation, and the account's place in it."""
+    def enter(account: AccountId) -> _Place:
+        """Name an account in the call that takes its next operation."""
         bucket = bucket_of(account)
         call = filling.get(bucket)
         if call is None or len(call.positions) >= MAX_OPERATIONS_A_CALL:
             call = filling[bucket] = Call(bucket)
             calls.append(call)
         call.names.append(account)
-        places[account] = place = (call, len(call.names))
+        places[account] = place = (call, len(call.names), call.positions, call.rounds, call.ops)
         return place
 
     for position, operation in enumerate(operations):
         account = operation.account
-        call, at = places.get(account) or enter(account)
-        if len(call.positions) >= MAX_OPERATIONS_A_CALL:
-            call, at = enter(account)
-        call.positions.append(position)
-        if type(operation) is Transfer:
+        call, at, positions, rounds, ops = places.get(account) or enter(account)
+        if len(positions) >= MAX_OPERATIONS_A_CALL:
+            call, at, positions, rounds, ops = enter(account)
+        positions.append(position)
+        if isinstance(operation, Transfer):
             call.transfer(operation, at)
             continue
         name = (operation.table, operation.round)
-        bets = call.rounds.get(name)
+        bets = rounds.get(name)
         if bets is None:
-            bets = call.rounds[name] = {}
+            bets = rounds[name] = {}
             call.sources[operation.source] = None
         bet_id = operation.bet_id
         slot = bets.get(bet_id)
         if slot is None:
             call.slots = slot = bets[bet_id] = call.slots + 1
-        if type(operation) is Hold:
+        if isinstance(operation, Hold):
             _, offset, _, _, _, _, bet, stake, currency, taken = operation
-            call.ops += (1, offset, at, slot, _BET_CODE[bet], stake, currency, taken)
-        elif type(operation) is Settle:
-            call.ops += (4, at, slot, operation.returned, operation.revision)
-        elif type(operation) is Withdraw:
-            call.ops += (3, operation.offset, at, slot)
-        elif type(operation) is Refuse:
+            ops += (1, offset, at, slot, _BET_CODE[bet], stake, currency, taken)
+        elif isinstance(operation, Settle):
+            ops += (4, at, slot, operation.returned, operation.revision)
+        elif isinstance(operation, Withdraw):
+            ops += (3, operation.offset, at, slot)
+        else:
             _, offset, _, _, _, _, bet, stake, currency, reason = operation
-            call.ops += (2, offset, at, slot, _BET_CODE[bet], stake, currency, reason.value)
+            ops += (2, offset, at, slot, _BET_CODE[bet], stake, currency, reason.value)
     return calls
 
 

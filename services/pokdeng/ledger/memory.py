@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 from zlib import crc32
 
-from pokdeng.events.ids import AccountId
 from pokdeng.ledger.memory_decide import Decision
 from pokdeng.ledger.memory_store import Balance, Bucket, MemoryStore, Ownership
 from pokdeng.ledger.port import (
@@ -26,6 +24,11 @@ from pokdeng.ledger.port import (
     Source,
     bucket_of,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+
+    from pokdeng.events.ids import AccountId
 
 DAY_MS: Final = 86_400_000
 

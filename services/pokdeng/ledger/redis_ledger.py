@@ -6,9 +6,8 @@ Keys, all of bucket n under the hash tag `{n}`: `m` meta, `a` accounts, `r:<tabl
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 from pokdeng.events.ids import AccountId, BetId
@@ -28,6 +27,9 @@ from pokdeng.ledger.port import (
     bucket_of,
 )
 from pokdeng.ledger.redis_pipeline import Command, RedisPipeline
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 
 FORMAT: Final = "1"
 """Version of what is stored; another one is refused."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from math import sqrt
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -51,7 +50,7 @@ _decode = msgspec.json.Decoder(_Fact).decode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionBooks:
-    """What one option came to, over all currencies of the play, in minor units."""
+    """What one option came to in one currency, in minor units."""
 
     bets: int
     taken: int
@@ -60,21 +59,6 @@ class OptionBooks:
     """What those bets return on average."""
     variance: float
     """Of what they return: stakes on the option summed per round first."""
-
-    @property
-    def ratio(self) -> float | None:
-        """Returned of taken; None where nothing was."""
-        return self.returned / self.taken if self.taken else None
-
-    @property
-    def expected_ratio(self) -> float | None:
-        """What the ratio is on average."""
-        return self.expected / self.taken if self.taken else None
-
-    @property
-    def deviations(self) -> float | None:
-        """How many standard deviations what was returned lies above what was expected."""
-        return (self.returned - self.expected) / sqrt(self.variance) if self.variance else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,11 +70,6 @@ class CurrencyBooks:
     house_net: int
     available: int
     held: int
-
-    @property
-    def balanced(self) -> bool:
-        """Whether what accounts hold is what came in, less what went out, less what the house won."""
-        return self.available + self.held == self.deposits - self.withdrawals - self.house_net
 
 
 class Books:
@@ -104,7 +83,7 @@ class Books:
         self._house_net: defaultdict[str, int] = defaultdict(int)
         self._stakes: defaultdict[tuple[str, str, str, str], int] = defaultdict(int)
         """By table, round, bet and currency: settled stakes."""
-        self._by_bet: dict[str, list[int]] = {bet.value: [0, 0, 0] for bet in Bet}
+        self._by_bet: defaultdict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
         self.counts: defaultdict[str, int] = defaultdict(int)
         """How many facts of each type."""
 
@@ -123,30 +102,33 @@ class Books:
             case "bet_settled":
                 self._house_net[fact.currency] += fact.taken - fact.returned
                 self._stakes[fact.table_id, fact.round_id, fact.bet, fact.currency] += fact.stake
-                row = self._by_bet[fact.bet]
+                row = self._by_bet[fact.bet, fact.currency]
                 row[0] += 1
                 row[1] += fact.taken
                 row[2] += fact.returned
             case "bet_reversed":
                 self._house_net[fact.currency] -= fact.taken - fact.reversed
 
-    def options(self) -> dict[Bet, OptionBooks]:
-        """The ten options."""
+    def options(self, currency: str) -> dict[Bet, OptionBooks]:
+        """The ten options in one currency."""
         stakes: defaultdict[str, int] = defaultdict(int)
         squares: defaultdict[str, int] = defaultdict(int)
-        for (_, _, bet, _), stake in self._stakes.items():
-            stakes[bet] += stake
-            squares[bet] += stake * stake
-        return {
-            bet: OptionBooks(
-                bets=self._by_bet[bet][0],
-                taken=self._by_bet[bet][1],
-                returned=self._by_bet[bet][2],
-                expected=float(odds_of(bet).expected_returned * stakes[bet]),
-                variance=float(odds_of(bet).variance * squares[bet]),
+        for (_, _, bet, of_currency), stake in self._stakes.items():
+            if of_currency == currency:
+                stakes[bet] += stake
+                squares[bet] += stake * stake
+        found = {}
+        for bet in Bet:
+            bets, taken, returned = self._by_bet[bet.value, currency]
+            odds = odds_of(bet)
+            found[bet] = OptionBooks(
+                bets=bets,
+                taken=taken,
+                returned=returned,
+                expected=float(odds.expected_returned * stakes[bet.value]),
+                variance=float(odds.variance * squares[bet.value]),
             )
-            for bet in Bet
-        }
+        return found
 
     def currencies(self, accounts: Iterable[Account]) -> Mapping[str, CurrencyBooks]:
         """Each currency's books against what accounts hold."""

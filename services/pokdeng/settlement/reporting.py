@@ -21,6 +21,8 @@ class MetricsObserver:
         self._metrics = metrics
         self.decision_latencies: deque[float] = deque(maxlen=_RECENT)
         self.settlement_latencies: deque[float] = deque(maxlen=_RECENT)
+        self.totals: Counter[str] = Counter()
+        """What was counted so far, by a metric's short name, whatever its labels."""
 
     def ledger_called(self, seconds: float) -> None:
         """A batch was applied to the ledger."""
@@ -48,6 +50,8 @@ class MetricsObserver:
     def batch_said(self, batch: Batch) -> None:
         """All of a batch is acknowledged."""
         try:
+            for key, count in batch.tally.items():
+                self.totals[key[0]] += count
             self._metrics.count(batch.tally)
         except Exception as error:  # noqa: BLE001 - as above
             self._metrics.complain(error)

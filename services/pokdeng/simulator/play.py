@@ -69,8 +69,8 @@ class Mischief:
         Raises:
             ValueError: when the scale is not 0 .. 1.
 
-        >>> Mischief.at(0.1).late_bets
-        0.02
+        >>> Mischief.at(0.5).late_bets
+        0.1
         >>> Mischief.at(2)
         Traceback (most recent call last):
         ValueError: mischief is 2, it is 0 .. 1

@@ -55,7 +55,7 @@ class BatchThread(AIOKafkaConsumerThread):
         return consumer
 
     async def on_thread_stop(self) -> None:
-        """Close the consumer. Where the broker is away aiokafka raises a cancellation, and Faust would wait for ever."""
+        """Close the consumer. Where the broker is away aiokafka raises a cancellation; Faust would wait for ever."""
         with suppress(asyncio.CancelledError):
             await super().on_thread_stop()
 
