@@ -40,7 +40,6 @@ def check(
     final_balances: Mapping[str, tuple[int, int, int, str]] | None = None,
     prefix: str = "pokdeng",
     clocks_agree: bool = True,
-    rounds_end_late: bool = False,
     correction_window_ms: int = DAY_MS,
 ) -> Report:
     """Check a log at rest: everything that was sent has been decided.
@@ -53,8 +52,6 @@ def check(
         prefix: of the topics.
         clocks_agree: False where the clocks of partition leaders may differ, so that bets in time by their stamps may
             lie behind a seal; they are then counted, not found.
-        rounds_end_late: True where the worker may take a round to be unfinished for a while after its last record, so
-            that a conflicting copy of a bet is still `id_conflict` then; else it must be a duplicate.
         correction_window_ms: as the worker was configured.
 
     Returns:
@@ -62,15 +59,16 @@ def check(
     """
     topics = Topics(prefix, partitions)
     with without_collector():
-        found = _Check(topics, inputs, outputs, window_ms=correction_window_ms)
-        found.clocks_agree, found.rounds_end_late = clocks_agree, rounds_end_late
+        found = _Check(topics, inputs, outputs, clocks_agree=clocks_agree, window_ms=correction_window_ms)
         return found.run(final_balances)
 
 
 class _Check:
     """The sink of the folds: what they say must have been said."""
 
-    def __init__(self, topics: Topics, inputs: Iterable[Rec], outputs: Iterable[Rec], *, window_ms: int) -> None:
+    def __init__(
+        self, topics: Topics, inputs: Iterable[Rec], outputs: Iterable[Rec], *, clocks_agree: bool, window_ms: int
+    ) -> None:
         self._report = Report()
         self._topics = topics
         self._lanes: dict[tuple[str, int], list[Rec]] = {}
@@ -84,8 +82,7 @@ class _Check:
         self._said_seals = self._read_seals()
         self._accounts = Accounts(self._report)
         self._house_of: dict[tuple[str, str], dict[str, int]] = {}
-        self.clocks_agree = True
-        self.rounds_end_late = False
+        self._clocks_agree = clocks_agree
         self._window_ms = window_ms
 
     def run(self, final_balances: Mapping[str, tuple[int, int, int, str]] | None) -> Report:
@@ -117,13 +114,6 @@ class _Check:
     def duplicate(self, record: Rec) -> None:
         """It must be a counted duplicate."""
         self._report.duplicates[record.topic] += 1
-
-    def late_conflict(self, record: Rec) -> None:
-        """It must be a counted duplicate, or may be told where rounds end late."""
-        if self.rounds_end_late and (record.topic, record.partition, record.offset) in self._outputs.letters:
-            self.dead(record, "id_conflict")
-        else:
-            self.duplicate(record)
 
     def part(self, record: Rec) -> None:
         """It is in its round's output."""
@@ -188,7 +178,7 @@ class _Check:
         said = self._said_seals.get((state.table, state.round_id))
         if said is None or (lowest <= said <= highest):
             return lowest if said is None else said
-        if said < lowest and not self.clocks_agree:
+        if said < lowest and not self._clocks_agree:
             self._report.counts["seals before a bet in time"] += 1
             return said
         self._report.find(f"round {state.table} {state.round_id} is sealed at {said}, it must be {lowest} .. {highest}")

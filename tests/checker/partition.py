@@ -31,9 +31,6 @@ class Sink(Protocol):
     def part(self, record: Rec) -> None:
         """It is part of its round's output."""
 
-    def late_conflict(self, record: Rec) -> None:
-        """A known bet with other content, its round being over: a duplicate."""
-
     def say(self, fact: Fact) -> None:
         """A fact that must be said."""
 
@@ -124,10 +121,8 @@ class Partition:
         state = self.tables.rounds.get(name[:2])
         known = self.bets.get(name)
         if known is not None:
-            if known.content == content(event):
+            if known.content == content(event) or (state is not None and state.settled):
                 self._sink.duplicate(record)
-            elif state is not None and state.settled:
-                self._sink.late_conflict(record)
             else:
                 self._sink.dead(record, "id_conflict")
             return

@@ -194,10 +194,6 @@ class _Reference:
         """Count a duplicate."""
         self._done.duplicates[record.topic] += 1
 
-    def late_conflict(self, record: Rec) -> None:
-        """Count a duplicate: the round is over."""
-        self.duplicate(record)
-
     def part(self, record: Rec) -> None:
         """Nothing is said of it alone."""
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 R1 = ROUNDS[0]
 
-QUICK = settings(max_examples=50, deadline=None)
+QUICK = settings(max_examples=40, deadline=None)
 
 
 def steps(

@@ -1,3 +1,4 @@
+#!lua
 -- Put before every other script: who may call, and is this still the store that was verified?
 -- KEYS[1] is the bucket's meta hash: r the run id it was verified under, n the number of buckets, v the format,
 -- and per source e: epoch, c: calls of its owner, g: group and generation, f: highest offset of a transfer.

@@ -1,0 +1,53 @@
+"""One ledger contract, three places to hold it in."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pokdeng.ledger.embedded import EmbeddedServer
+from tests.ledger.world import MemoryWorld, RedisWorld
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.ledger.world import World
+
+
+@pytest.fixture(scope="session")
+def server_url() -> Iterator[str]:
+    """A server for all tests of the session that need no server of their own."""
+    folder = Path(tempfile.mkdtemp(prefix="pokdeng-redis-"))
+    server = EmbeddedServer(folder)
+    asyncio.run(server.start())
+    try:
+        yield server.url
+    finally:
+        asyncio.run(server.stop())
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def redis_world(server_url: str) -> RedisWorld:
+    """A prefix of its own on the embedded server."""
+    return RedisWorld(server_url)
+
+
+@pytest.fixture(params=["memory", "embedded", "given"])
+def world(request: pytest.FixtureRequest) -> World:
+    """The in-memory twin, the embedded server, and the one that `POKDENG_TEST_REDIS` names."""
+    if request.param == "memory":
+        return MemoryWorld()
+    if request.param == "embedded":
+        url: str = request.getfixturevalue("server_url")
+        return RedisWorld(url)
+    given = os.environ.get("POKDENG_TEST_REDIS")
+    if not given:
+        pytest.skip("POKDENG_TEST_REDIS is not set")
+    return RedisWorld(given)
