@@ -8,9 +8,10 @@ import pytest
 
 from pokdeng.events.ids import AccountId, Currency
 from pokdeng.events.reasons import BetReason
-from pokdeng.ledger.port import LedgerCorruptError, Status
+from pokdeng.ledger.port import Hold, LedgerCorruptError, Status, bucket_of
 from pokdeng.rules import Bet
 from tests.ledger.world import (
+    ONE,
     apply,
     balance,
     deposit,
@@ -99,7 +100,7 @@ async def test_another_account_of_the_bucket_cannot_take_over_a_bet(world: World
     other = next(
         name
         for name in (AccountId(f"B-{number}") for number in range(100))
-        if _bucket(world, name) == _bucket(world, AccountId("A-1"))
+        if bucket_of(name, world.buckets) == bucket_of(ONE, world.buckets)
     )
     bet = hold(5)
     await ledger.apply([deposit(1), deposit(2, account=other), bet])
@@ -110,12 +111,6 @@ async def test_another_account_of_the_bucket_cannot_take_over_a_bet(world: World
     assert await apply(ledger, withdraw(bet, 7, account=other)) == said(Status.ABSENT)
     assert await balance(ledger, other) == (10_000, 0, 1)
     assert await balance(ledger) == (8_000, 2_000, 2)
-
-
-def _bucket(world: World, account: AccountId) -> int:
-    from pokdeng.ledger.port import bucket_of  # noqa: PLC0415
-
-    return bucket_of(account, world.buckets)
 
 
 @in_world
@@ -152,7 +147,7 @@ async def test_a_refusal_is_remembered_before_a_deposit_changes_the_account(worl
     ],
 )
 @in_world
-async def test_a_bet_is_refused_by_the_account(world: World, bet: hold, reason: BetReason) -> None:  # type: ignore[valid-type]
+async def test_a_bet_is_refused_by_the_account(world: World, bet: Hold, reason: BetReason) -> None:
     """Another currency comes before too little money; an unknown account has no money."""
     ledger = await owner(world)
     await apply(ledger, deposit(1))

@@ -197,6 +197,7 @@ class Closing:
             cancelled_at_ms=round_.cancelled.mark.at_ms if round_.cancelled is not None else None,
             caused_at_ms=at.mark.at_ms,
             revision=REVISION,
+            deal=None if self._result is None else "".join(str(card) for card in round_.places),
             shoe=note_of_shoe(ending.shoe),
             table=None if ending.table is None else note_of_table(ending.table, at.mark.offset),
         )

@@ -210,7 +210,7 @@ class Engine:
     @property
     def held_rounds(self) -> int:
         """How many rounds wait for the supervisor."""
-        return sum(book.round.is_held for desk in self._desks.values() for book in desk.books.values())
+        return sum(book.round.is_held and not book.round.is_over for desk in self._desks.values() for book in desk.books.values())
 
     @property
     def partitions(self) -> tuple[list[int], list[int]]:

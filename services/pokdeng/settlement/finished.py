@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from pokdeng.rounds import Shoe, Table
+from pokdeng.rounds import Places, Shoe, Table
 from pokdeng.rules import Card, parse_copies
 
 if TYPE_CHECKING:
@@ -71,9 +71,18 @@ class Finished(msgspec.Struct, frozen=True):
     cancelled_at_ms: int | None
     caused_at_ms: int
     revision: int
+    deal: str | None
+    """The twelve cards of a settled round, by place; None where it was refunded (it may not have been closed)."""
     shoe: ShoeNote
     table: TableNote | None
     """The table right after the record that caused this, if no other round of it was open then."""
+
+    @property
+    def places(self) -> Places | None:
+        """The cards of a settled round, by place."""
+        if self.deal is None:
+            return None
+        return tuple(Card.parse(self.deal[start : start + 2]) for start in range(0, len(self.deal), 2))
 
     def was_cancelled_by(self, at_ms: int) -> bool:
         """Whether a bet of that broker time, too late for the seal, finds the round cancelled and not closed."""

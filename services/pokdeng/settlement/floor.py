@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from pokdeng.events.inputs import RoundOpened, ShoeStarted
 from pokdeng.events.reasons import DeadLetterReason
-from pokdeng.rounds import Applied, Duplicate, Mark, Refused, Round, Shoe, Table, Verdict, evolve
+from pokdeng.rounds import Applied, Completed, Duplicate, Mark, Refused, Round, Shoe, Table, Verdict, evolve
 from pokdeng.rules import NO_COPIES, Card
 
 if TYPE_CHECKING:
@@ -136,7 +136,8 @@ class Floor:
 def revive(finished: Finished, events: Iterable[tuple[Record, TableEvent]]) -> Round | None:
     """A finished round, folded again from its table events; None if they do not open it.
 
-    The shoe's counts are left out of it: whatever was impossible then was corrected before the round ended.
+    Its shoe is not as it was then, so a card that was impossible then may lie in the round that is folded: which cards
+    stood in the end is said by `finished`.
     """
     table: Table | None = None
     for record, event in events:
@@ -146,9 +147,11 @@ def revive(finished: Finished, events: Iterable[tuple[Record, TableEvent]]) -> R
             table = Table(event.table_id, {shoe_id: shoe}, shoe_id)
         if table is not None:
             table, _ = evolve(table, event, Mark(record.offset, record.timestamp))
-    if table is None:
-        return None
-    return next(iter(table.rounds.values()), None)
+    round_ = None if table is None else next(iter(table.rounds.values()), None)
+    if round_ is None or finished.places is None:
+        return round_
+    completed = round_.completed or Completed(Mark(finished.last_event, finished.caused_at_ms), "")
+    return round_._replace(places=finished.places, disputes={}, completed=completed)
 
 
 def _of_the_past(record: Record, event: TableEvent, table: Table, memory: Recalled) -> Verdict | None:
