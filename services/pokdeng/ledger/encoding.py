@@ -38,6 +38,14 @@ _ACCOUNT: Final = struct.Struct("<qqq3s")
 _BETS: Final = tuple(Bet)
 _BET_CODE: Final = {bet: code for code, bet in enumerate(_BETS)}
 _BET_HEAD_SIZE: Final = 28
+_BET_REST: Final = {
+    BetState.ACCEPTED: (0,),
+    BetState.REFUSED: (0,),
+    BetState.WITHDRAWN: (25, 37),
+    BetState.SETTLED: (25, 37),
+}
+"""What follows the first answer: nothing, or how the bet ended and an answer of 15 or 27 bytes."""
+
 _STATES: Final = {1: BetState.ACCEPTED, 2: BetState.REFUSED, 3: BetState.WITHDRAWN, 4: BetState.SETTLED}
 
 encode: Final = msgspec.msgpack.Encoder().encode
@@ -189,6 +197,8 @@ def decode_bet(name: BetName, raw: bytes) -> BetRecord:
         first_at = _BET_HEAD_SIZE + account_size
         end_at = first_at + first_size
         of = _STATES[state]
+        if len(raw) - end_at not in _BET_REST[of]:
+            raise LedgerCorruptError(f"bet {name}: {len(raw)} bytes in state {of}")
         reason = None
         if of is BetState.REFUSED:
             reason = BetReason(msgspec.msgpack.decode(raw[first_at:end_at], type=str))

@@ -72,8 +72,9 @@ local function read(slot)
   if #row < HEAD_SIZE then return false end
   local kind, _, name_size, first_size = byte(row, 1, 4)
   local takes, first_end = sunpack('<i7', row, 22), HEAD_SIZE + name_size + first_size
+  local rest = #row - first_end
   if takes < 0 or takes > LARGEST or first_size == 0
-    or not (kind <= REFUSED and #row == first_end or kind <= SETTLED and #row > first_end + END_SIZE) then
+    or not (kind >= ACCEPTED and kind <= REFUSED and rest == 0 or kind <= SETTLED and (rest == END_SIZE + 15 or rest == END_SIZE + 27)) then
     return false
   end
   state[slot], taken[slot], owner[slot] = kind, takes, sub(row, HEAD_SIZE + 1, HEAD_SIZE + name_size)

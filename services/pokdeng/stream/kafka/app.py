@@ -74,7 +74,8 @@ class BatchApp(faust.App):
     async def _slices(self, stream: Any) -> None:
         deliver = self.feed.deliver
         async for event in stream.events():
-            deliver(event.value)
+            for one in event.value:
+                deliver(one)
 
     async def _revoked(self, *_: Any, **__: Any) -> None:
         await self.feed.revoke()
