@@ -5,29 +5,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import time
+from typing import Any
 
 import msgspec
 import uvloop
-from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka import AIOKafkaConsumer
 
 
 async def _read(bootstrap: str, topic: str) -> float:
-    consumer = AIOKafkaConsumer(bootstrap_servers=bootstrap, enable_auto_commit=False)
+    consumer: Any = AIOKafkaConsumer(topic, bootstrap_servers=bootstrap, group_id=None, auto_offset_reset="earliest")
     await consumer.start()
     try:
-        numbers = consumer.partitions_for_topic(topic) or set()
-        while not numbers:
-            await consumer._client.force_metadata_update()  # noqa: SLF001 - a consumer without a topic knows none
-            consumer._client.add_topic(topic)  # noqa: SLF001 - as above
-            numbers = consumer.partitions_for_topic(topic) or set()
-        partitions = [TopicPartition(topic, number) for number in numbers]
-        consumer.assign(partitions)
-        await consumer.seek_to_beginning()
-        ends = await consumer.end_offsets(partitions)
-        left = sum(ends.values())
+        left = sum((await consumer.end_offsets(list(consumer.assignment()))).values())
         decode = msgspec.json.decode
         count = 0
         begun = time.process_time()

@@ -10,9 +10,10 @@ import msgspec
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import AsyncIterator
 
     from pokdeng.stream.kafka import KafkaLog
+    from pokdeng.stream.port import Record
     from pokdeng.wire import Topics
 
 
@@ -55,7 +56,7 @@ def percentile(counts: Counter[int], share: float) -> int:
     return 0
 
 
-async def _all(log: KafkaLog, partition: TopicPartition):  # noqa: ANN202 - an async generator of records
+async def _all(log: KafkaLog, partition: TopicPartition) -> AsyncIterator[Record]:
     start = (await log.beginning_offsets([partition]))[partition]
     end = (await log.end_offsets([partition]))[partition]
     while start < end:
@@ -63,5 +64,3 @@ async def _all(log: KafkaLog, partition: TopicPartition):  # noqa: ANN202 - an a
         for record in await log.read(partition, start, until):
             yield record
         start = until
-
-

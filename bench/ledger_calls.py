@@ -14,7 +14,7 @@ import gc
 import random
 import time
 from itertools import count
-from typing import NamedTuple, TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from redis.asyncio import Redis
 

@@ -154,13 +154,13 @@ class Player:
 
     def _put(self, batch: dict[TopicPartition, list[Message]], topic: str, key: str, **fields: object) -> None:
         self._ids += 1
-        value = msgspec.json.encode({"event_id": f"0198c0de-7000-7000-8000-{self._ids:012x}", "occurred_at": _NOW, **fields})
+        value = msgspec.json.encode(
+            {"event_id": f"0198c0de-7000-7000-8000-{self._ids:012x}", "occurred_at": _NOW, **fields}
+        )
         partition = self._partition_of.get(key)
         if partition is None:
             partition = self._partition_of[key] = partition_for(key.encode(), self._load.partitions)
         batch.setdefault(TopicPartition(topic, partition), []).append(Message(key.encode(), value, ()))
-
-
 
 
 async def play_deposits(log: KafkaLog, player: Player) -> None:

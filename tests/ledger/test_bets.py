@@ -8,7 +8,7 @@ import pytest
 
 from pokdeng.events.ids import AccountId, Currency
 from pokdeng.events.reasons import BetReason
-from pokdeng.ledger.port import Hold, LedgerCorruptError, Status, bucket_of
+from pokdeng.ledger.port import LedgerCorruptError, Status, bucket_of
 from pokdeng.rules import Bet
 from tests.ledger.world import (
     ONE,
@@ -27,6 +27,7 @@ from tests.ledger.world import (
 )
 
 if TYPE_CHECKING:
+    from pokdeng.ledger.port import Hold, Operation
     from tests.ledger.world import World
 
 
@@ -58,7 +59,7 @@ async def test_the_very_record_gets_its_first_answer_whatever_came_after(world: 
     await ledger.apply([deposit(1), bet])
     assert await apply(ledger, bet) == moved(8_000, 2_000, 2, is_fresh=False)
     await ledger.apply([settle(bet, 3_000), other])
-    again = [deposit(1), bet, settle(bet, 3_000), other]
+    again: list[Operation] = [deposit(1), bet, settle(bet, 3_000), other]
     expected = [
         moved(10_000, 0, 1, is_fresh=False),
         moved(8_000, 2_000, 2, is_fresh=False),
@@ -75,7 +76,7 @@ async def test_a_copy_is_a_duplicate_and_other_content_a_conflict(world: World) 
     """The same id at another offset moves nothing, whether it says the same or not, in the same call or later."""
     ledger = await owner(world)
     bet = hold(5)
-    copies = [
+    copies: list[Operation] = [
         hold(6),
         refuse(hold(6)),
         hold(7, 2_500),
@@ -197,7 +198,7 @@ async def test_a_cancel_takes_back_an_accepted_bet_once(world: World) -> None:
     bet = hold(5)
     await ledger.apply([deposit(1), bet])
     assert await apply(ledger, withdraw(bet, 6)) == moved(10_000, 0, 3)
-    again = [withdraw(bet, 6), withdraw(bet, 7), bet, hold(8)]
+    again: list[Operation] = [withdraw(bet, 6), withdraw(bet, 7), bet, hold(8)]
     expected = [
         moved(10_000, 0, 3, is_fresh=False),
         said(Status.DUPLICATE),
@@ -229,7 +230,13 @@ async def test_what_does_not_stand_is_absent(world: World) -> None:
     ledger = await owner(world)
     settled, poor, unknown = hold(5), hold(6, 90_000, bet_id="b2"), hold(7, bet_id="b3")
     await ledger.apply([deposit(1), settled, poor, settle(settled, 0)])
-    operations = [withdraw(settled, 8), withdraw(poor, 8), withdraw(unknown, 8), settle(poor, 9), settle(unknown, 9)]
+    operations: list[Operation] = [
+        withdraw(settled, 8),
+        withdraw(poor, 8),
+        withdraw(unknown, 8),
+        settle(poor, 9),
+        settle(unknown, 9),
+    ]
     assert await ledger.apply(operations) == [said(Status.ABSENT)] * 5
     assert await balance(ledger) == (8_000, 0, 3)
 
@@ -240,7 +247,8 @@ async def test_a_settlement_of_another_amount_is_corrupt(world: World) -> None:
     ledger = await owner(world)
     bet = hold(5)
     await ledger.apply([deposit(1), bet, settle(bet, 3_000)])
-    for operations in ([settle(bet, 3_001)], [hold(6, bet_id="b2"), settle(bet, 2_999)]):
+    attempts: list[list[Operation]] = [[settle(bet, 3_001)], [hold(6, bet_id="b2"), settle(bet, 2_999)]]
+    for operations in attempts:
         with pytest.raises(LedgerCorruptError, match="3000"):
             await ledger.apply(operations)
     assert await balance(ledger) == (11_000, 0, 3)

@@ -206,7 +206,7 @@ async def test_text_in_the_place_of_a_balance_is_corrupt(redis_world: RedisWorld
     assert await apply(ledger, settle(bet, 3_000)) == moved(11_000, 0, 3)
 
 
-@pytest.mark.parametrize("cut", [0, 1, 27, 28, 33, 47, 48, 57])
+@pytest.mark.parametrize("cut", [0, 1, 27, 28, 33, 46, 56, 57, 70])
 @in_world
 async def test_a_cut_bet_record_is_corrupt(redis_world: RedisWorld, cut: int) -> None:
     """A record that lost its end is not read as another bet."""
@@ -214,12 +214,12 @@ async def test_a_cut_bet_record_is_corrupt(redis_world: RedisWorld, cut: int) ->
     bet = hold(5)
     await ledger.apply([deposit(1), bet, settle(bet, 3_000)])
     key = redis_world.key(ONE, "r:T-1|R-1")
-    whole = await redis_world.redis.execute_command("HGET", key, "b1")
-    await redis_world.redis.execute_command("HSET", key, "b1", whole[:cut])
+    whole = await redis_world.get(key, "b1")
+    await redis_world.put(key, "b1", whole[:cut])
     for operation in (bet, settle(bet, 3_000), withdraw(bet, 6)):
         with pytest.raises(LedgerCorruptError, match="b1"):
             await apply(ledger, operation)
-    await redis_world.redis.execute_command("HSET", key, "b1", whole)
+    await redis_world.put(key, "b1", whole)
     assert await apply(ledger, settle(bet, 3_000)) == moved(11_000, 0, 3, is_fresh=False)
 
 

@@ -25,6 +25,7 @@ from tests.ledger.world import (
 )
 
 if TYPE_CHECKING:
+    from pokdeng.ledger.port import Operation
     from tests.ledger.world import World
 
 OTHER = Source("p2")
@@ -38,7 +39,8 @@ async def test_a_zombie_is_fenced_and_changes_nothing(world: World) -> None:
     bet = hold(5)
     await old.apply([deposit(1), bet])
     await new.acquire(SOURCES, group=GROUP, generation=2)
-    for operations in ([settle(bet, 3_000)], [deposit(2)], [settle(bet, 3_000), deposit(2)]):
+    attempts: list[list[Operation]] = [[settle(bet, 3_000)], [deposit(2)], [settle(bet, 3_000), deposit(2)]]
+    for operations in attempts:
         with pytest.raises(FencedError, match="epoch"):
             await old.apply(operations)
     with pytest.raises(FencedError):

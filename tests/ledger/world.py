@@ -174,7 +174,16 @@ class RedisWorld:
 
     async def plant_raw(self, account: AccountId, raw: bytes) -> None:
         """Write anything in the place of a balance."""
-        await self.redis.execute_command("HSET", self.key(account, "a"), account, raw)
+        await self.put(self.key(account, "a"), account, raw)
+
+    async def put(self, key: str, field: str, value: bytes | str) -> None:
+        """Write a field behind the ledger's back."""
+        await self.redis.hset(key, field, value)  # type: ignore[misc]  # the client is typed for sync and async at once
+
+    async def get(self, key: str, field: str) -> bytes:
+        """Read a field."""
+        value: bytes = await self.redis.hget(key, field)  # type: ignore[misc,assignment]
+        return value
 
     async def keys(self) -> list[bytes]:
         """All keys of this world."""
@@ -192,14 +201,13 @@ class RedisWorld:
 
     async def empty(self) -> None:
         """Lose all keys of this world, and no others."""
-        keys = await self.keys()
-        if keys:
-            await self.redis.delete(*keys)
+        for key in await self.keys():
+            await self.redis.delete(key)
 
     async def restart(self) -> None:
         """Seem to have been verified under another run id."""
         for bucket in range(self.buckets):
-            await self.redis.execute_command("HSET", f"{self.prefix}:{{{bucket}}}m", "r", "0" * 40)
+            await self.put(f"{self.prefix}:{{{bucket}}}m", "r", "0" * 40)
 
     async def expire(self) -> None:
         """Drop whatever has a time to live."""

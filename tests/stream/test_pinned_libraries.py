@@ -9,6 +9,7 @@ from importlib.metadata import version
 import faust
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka.consumer.fetcher import Fetcher
 from aiokafka.consumer.group_coordinator import BaseCoordinator, GroupCoordinator
 from aiokafka.consumer.subscription_state import Assignment, SubscriptionState, TopicPartitionState
 from aiokafka.producer.message_accumulator import MessageAccumulator
@@ -66,6 +67,9 @@ def test_what_a_fetch_reads_of_the_consumer_exists() -> None:
         consumer = AIOKafkaConsumer(bootstrap_servers="127.0.0.1:1", group_id="g")  # type: ignore[no-untyped-call]
         for name in ("_fetch_max_wait_ms", "_max_poll_records", "_subscription", "_coordinator"):
             assert hasattr(consumer, name)
+        for name in ("_fetch_min_bytes", "_fetch_max_wait_ms"):
+            assert f"self.{name}," in inspect.getsource(Fetcher._get_actions_per_node)
+        assert "self._fetcher = Fetcher(" in inspect.getsource(AIOKafkaConsumer.start)
         subscriptions: SubscriptionState = consumer._subscription
         before = subscriptions._last_fetch_ended
         with subscriptions.fetch_context():

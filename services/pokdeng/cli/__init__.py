@@ -23,10 +23,10 @@ _COMMANDS: Final = {
 class _Commands(click.Group):
     """Loads a command's module only when it is needed: `pokdeng explain` should not wait for Kafka's client."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002, PLR6301 - click's signature
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002, PLR6301 - as above
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
         module = _COMMANDS.get(cmd_name)
         if module is None:
             return None

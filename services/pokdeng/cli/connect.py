@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pokdeng.stream.kafka import KafkaAdmin, KafkaSettings
-from pokdeng.wire import Topics
 from pokdeng.wire.topic_check import Finding, TopicDescription, check_topics
 
 if TYPE_CHECKING:
     from pokdeng.stream.port import LogUnavailableError  # noqa: F401
+    from pokdeng.wire import Topics
 
 
 def kafka_settings(*, bootstrap: str, instance_id: str | None = None, **options: Any) -> KafkaSettings:

@@ -45,6 +45,7 @@ PLAY_S = 18.0
 """About as long the default play lasts."""
 REFRESH_S = 0.25
 REST_WITHIN_S = 30.0
+QUIET_LOOKS = 2
 
 
 @click.command("demo")
@@ -193,7 +194,7 @@ async def _until_ready(worker: Worker, running: asyncio.Task[None]) -> None:
 
 async def _play(play: Play, rate: float, sender: Sender, feed: DemoFeed) -> None:
     async def until_credited() -> None:
-        while not await feed.is_every_deposit_decided(play.accounts):
+        while not await feed.is_every_deposit_decided(play.accounts):  # noqa: ASYNC110 - another's topic
             await asyncio.sleep(0.02)
 
     await perform(script(play), sender, bets_per_second=rate, opened=until_credited)
@@ -220,7 +221,7 @@ async def _until_rest(worker: Worker, feed: DemoFeed, view: DemoView | None, run
     """Wait until everything sent is settled; rounds that were interrupted stay open, their bets held."""
     deadline = time.monotonic() + REST_WITHIN_S
     quiet = 0
-    while quiet < 2 and time.monotonic() < deadline:
+    while quiet < QUIET_LOOKS and time.monotonic() < deadline:
         await _look(feed, view, running)
         quiet = quiet + 1 if worker.engine is not None and worker.engine.is_idle else 0
 
@@ -234,5 +235,3 @@ async def _final(parts: _Parts, feed: DemoFeed) -> DemoSnapshot:
         await ledger.close()
     await feed.refresh()
     return feed.snapshot(accounts, is_over=True)
-
-

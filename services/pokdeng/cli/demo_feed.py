@@ -100,9 +100,7 @@ class DemoFeed:
             if settled.players:
                 self._roads[settled.table_id].append(
                     tuple(
-                        RoadMark(
-                            seat=Seat(one.seat), result=Outcome(one.result), is_pair=one.pair, is_flush=one.flush
-                        )
+                        RoadMark(seat=Seat(one.seat), result=Outcome(one.result), is_pair=one.pair, is_flush=one.flush)
                         for one in settled.players
                     )
                 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-_NO_DECIMALS: Final = frozenset(
-    "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split()
-)
-_THREE_DECIMALS: Final = frozenset("BHD IQD JOD KWD LYD OMR TND".split())
+_NO_DECIMALS: Final = frozenset({
+    "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG",
+    "RWF", "UGX", "UYI", "VND", "VUV", "XAF", "XOF", "XPF",
+})  # fmt: skip
+_THREE_DECIMALS: Final = frozenset({"BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"})
 
 
 def decimals_of(currency: str) -> int:

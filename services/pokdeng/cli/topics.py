@@ -78,12 +78,12 @@ async def _create(settings: Any, specs: list[NewTopicSpec]) -> frozenset[str]:
 @command.command("check")
 @options.kafka
 @options.prefix
-@options.option("--correction-window", "correction_window_ms", type=options.Duration(), default="24h", show_default=True)
+@options.option(
+    "--correction-window", "correction_window_ms", type=options.Duration(), default="24h", show_default=True
+)
 @options.option("--allow-create-time", is_flag=True, help="Take topics whose broker cannot stamp records.")
 @options.as_json
-def check(
-    *, prefix: str, correction_window_ms: int, allow_create_time: bool, as_json: bool, **kafka: Any
-) -> None:
+def check(*, prefix: str, correction_window_ms: int, allow_create_time: bool, as_json: bool, **kafka: Any) -> None:
     """Say what of the topics is not as it must be (exit 1) or should be (a warning)."""
     try:
         findings = asyncio.run(

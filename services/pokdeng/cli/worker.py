@@ -16,7 +16,7 @@ from pokdeng.cli.connect import find_differences, kafka_settings
 from pokdeng.cli.logs import set_up_logs
 from pokdeng.ledger.redis_ledger import RedisLedger
 from pokdeng.metrics import Metrics
-from pokdeng.settlement.limits import InvalidLimitsError, Limits, load_limits
+from pokdeng.settlement.limits import InvalidLimitsError, load_limits
 from pokdeng.settlement.worker import Worker, WorkerSettings
 from pokdeng.stream.kafka import KafkaLog, KafkaSettings
 from pokdeng.wire import Topics
@@ -67,7 +67,7 @@ REMEMBER_BEYOND_WINDOW_MS = 2 * 3_600_000
     show_default=True,
     help="What is logged.",
 )
-def command(  # noqa: PLR0914 - one name an option
+def command(
     *,
     redis: str,
     prefix: str,
@@ -87,7 +87,8 @@ def command(  # noqa: PLR0914 - one name an option
     least = correction_window_ms + REMEMBER_BEYOND_WINDOW_MS
     if remember_ms < least:
         raise click.UsageError(
-            f"--remember (POKDENG_REMEMBER) is {remember_ms} ms; it must be at least the correction window + 2h, {least} ms"
+            f"--remember (POKDENG_REMEMBER) is {remember_ms} ms; "
+            f"it must be at least the correction window + 2h, {least} ms"
         )
     try:
         limits = load_limits(limits_file)
@@ -113,7 +114,7 @@ def command(  # noqa: PLR0914 - one name an option
     )
     try:
         run_uvloop(run)
-    except Exception:
+    except Exception:  # noqa: BLE001 - the one guard: whatever failed is logged, and the process ends with 1
         _log.exception("failed")
         raise SystemExit(1) from None
 
@@ -137,9 +138,7 @@ async def _run(
     allow_create_time: bool,
 ) -> None:
     topics = settings.topics
-    log = KafkaLog(
-        kafka, settings.group, copartitioned=(topics.table_events, topics.bets), others=(topics.funds,)
-    )
+    log = KafkaLog(kafka, settings.group, copartitioned=(topics.table_events, topics.bets), others=(topics.funds,))
 
     async def check() -> list[str]:
         findings = await find_differences(

@@ -29,9 +29,7 @@ class Metrics:
         self._histograms: dict[str, BatchHistogram] = {}
         for metric in CATALOGUE:
             if metric.kind is Kind.COUNTER:
-                self._counters[metric.key] = Counter(
-                    metric.name, metric.help, metric.labels, registry=self._registry
-                )
+                self._counters[metric.key] = Counter(metric.name, metric.help, metric.labels, registry=self._registry)
             elif metric.kind is Kind.GAUGE:
                 self._gauges[metric.key] = Gauge(metric.name, metric.help, metric.labels, registry=self._registry)
             else:

@@ -63,7 +63,7 @@ class Batch:
         self.voice = voice
         self.records = 0
         self.operations: list[Operation] = []
-        self.reactions: list[tuple[Any, ...]] = []
+        self.reactions: list[tuple[Reaction, tuple[Any, ...]]] = []
         """For each operation, whom to tell its answer: a callable and what to call it with, behind the answer."""
         self.notes: list[Note] = []
         self.facts = Outbox()
@@ -84,11 +84,11 @@ class Batch:
     def ask(self, operation: Operation, reaction: Reaction, *arguments: object) -> None:
         """Have the ledger apply an operation, and call `reaction(answer, *arguments)` with what became of it."""
         self.operations.append(operation)
-        self.reactions.append((reaction, *arguments))
+        self.reactions.append((reaction, arguments))
 
     def answered(self, answers: Sequence[Answer]) -> None:
         """Tell each answer to whom it concerns, in order; then make the records of the rounds that ended."""
-        for answer, (reaction, *arguments) in zip(answers, self.reactions, strict=True):
+        for answer, (reaction, arguments) in zip(answers, self.reactions, strict=True):
             reaction(answer, *arguments)
         for end in self.rounds:
             end()

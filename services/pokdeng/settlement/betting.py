@@ -41,7 +41,7 @@ class Betting:
         offset = record.offset
         known = book.bets.get(bet.bet_id) or book.strays.get(bet.bet_id)
         if known is not None:
-            self._known(record, known.says_the_same(bet) or book.round.is_over, bet)
+            self._known(record, bet, is_same=known.says_the_same(bet) or book.round.is_over)
             return
         book.touch(offset)
         seal = book.seal
@@ -95,9 +95,7 @@ class Betting:
             reason = CancelReason.BET_UNKNOWN
         if reason is None and entry is not None:
             self.batch.ask(
-                Withdraw(
-                    self._source, offset, cancel.account_id, cancel.table_id, cancel.round_id, cancel.bet_id
-                ),
+                Withdraw(self._source, offset, cancel.account_id, cancel.table_id, cancel.round_id, cancel.bet_id),
                 self._withdrawn,
                 record,
                 cancel,
@@ -117,7 +115,7 @@ class Betting:
             if known.offset == record.offset:
                 self._voice.bet_rejected(self.batch, record, bet, BetReason(said))
             else:
-                self._known(record, known.says_the_same(bet) or memory.finished is not None, bet)
+                self._known(record, bet, is_same=known.says_the_same(bet) or memory.finished is not None)
             return
         decided = memory.known.get(bet.bet_id)
         if decided is not None:
@@ -153,7 +151,7 @@ class Betting:
         self.batch.notes.append(memory.add_cancel(self._source, record.offset, cancel, reason, self._house.remember_ms))
         self._voice.cancel_rejected(self.batch, record, cancel, reason)
 
-    def _known(self, record: Record, is_same: bool, bet: BetPlaced) -> None:  # noqa: FBT001 - the question is the name
+    def _known(self, record: Record, bet: BetPlaced, *, is_same: bool) -> None:
         if is_same:
             self.batch.duplicate(record)
         else:
@@ -199,7 +197,7 @@ class Betting:
             self._voice.bet_rejected(self.batch, record, entry.bet, reason)
         elif status is Status.CONFLICT:
             entry.state = REFUSED
-            self._known(record, False, entry.bet)
+            self._known(record, entry.bet, is_same=False)
         else:
             entry.state = REFUSED
             self.batch.duplicate(record)
@@ -218,7 +216,5 @@ class Betting:
 
     def _refuse_cancel(self, record: Record, cancel: BetCancelled, book: Book, reason: CancelReason) -> None:
         book.refused_cancels.add((cancel.account_id, cancel.bet_id))
-        self.batch.notes.append(
-            cancel_note(self._source, record.offset, cancel, reason, self._house.remember_ms)
-        )
+        self.batch.notes.append(cancel_note(self._source, record.offset, cancel, reason, self._house.remember_ms))
         self._voice.cancel_rejected(self.batch, record, cancel, reason)

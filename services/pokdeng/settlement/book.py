@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pokdeng.events.ids import Minor
 
 if TYPE_CHECKING:
-    from pokdeng.events.ids import AccountId, BetId, RoundId, TableId
+    from pokdeng.events.ids import AccountId, BetId, TableId
     from pokdeng.events.inputs import BetPlaced
     from pokdeng.rounds import Round, Shoe, Table
 

@@ -48,8 +48,10 @@ class Option:
 class Closing:
     """Ends one round in one batch: asks the ledger for each bet, says each answer, then the round."""
 
-    __slots__ = ("_at", "_batch", "_bets", "_book", "_ending", "_house", "_ids", "_on_said", "_options", "_partition",
-                 "_result", "_source", "_sums")  # fmt: skip
+    __slots__ = (
+        "_at", "_batch", "_bets", "_book", "_ending", "_headers", "_house", "_ids", "_on_said", "_options",
+        "_partition", "_result", "_source", "_sums",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -75,9 +77,9 @@ class Closing:
         self._at: Cancelled | Completed = end
         is_refund = isinstance(end, Cancelled)
         self._result: Result | None = None if is_refund else result_of(ending.round.places)
-        self._ids = EventIds(
-            "bet_refunded" if is_refund else "bet_settled", book.table_id, book.round_id, last=(REVISION,)
-        )
+        event_type = "bet_refunded" if is_refund else "bet_settled"
+        self._ids = EventIds(event_type, book.table_id, book.round_id, last=(REVISION,))
+        self._headers = house.voice.headers(event_type, "", end.occurred_at)[1:]
         self._options: dict[Bet, Option] = {}
         self._sums: dict[str, list[int]] = {}
         self._bets = 0
@@ -94,9 +96,7 @@ class Closing:
         for entry in book.standing:
             bet = entry.bet
             option = self._options.get(bet.bet) or self._option(bet.bet)
-            returned = Minor(
-                entry.taken if option.returned_units < 0 else bet.stake * option.returned_units
-            )
+            returned = Minor(entry.taken if option.returned_units < 0 else bet.stake * option.returned_units)
             batch.ask(
                 Settle(source, bet.account_id, bet.table_id, bet.round_id, bet.bet_id, returned, REVISION),
                 settled,
@@ -147,37 +147,15 @@ class Closing:
         bet = entry.bet
         event_id = self._ids(bet.bet_id)
         currency, taken = bet.currency, entry.taken
+        named = (event_id, bet.bet_id, bet.account_id, bet.stake, currency, taken)
+        _, _, _, available, held, sequence = answer
         if option.returned_units < 0:
-            value = option.render(
-                event_id=event_id,
-                bet_id=bet.bet_id,
-                account_id=bet.account_id,
-                stake=bet.stake,
-                currency=currency,
-                taken=taken,
-                available=answer.available,
-                held=answer.held,
-                sequence=answer.sequence,
-            )
-            event_type = "bet_refunded"
+            value = option.render(*named, available, held, sequence)
         else:
-            value = option.render(
-                event_id=event_id,
-                bet_id=bet.bet_id,
-                account_id=bet.account_id,
-                stake=bet.stake,
-                currency=currency,
-                taken=taken,
-                returned=returned,
-                available=answer.available,
-                held=answer.held,
-                sequence=answer.sequence,
-            )
-            event_type = "bet_settled"
-        voice = self._house.voice
-        route = voice.route(bet.account_id)
-        message = Message(route.key, value, voice.headers(event_type, event_id, self._at.occurred_at))
-        self._batch.facts.add(route.settlements, message)
+            value = option.render(*named, returned, available, held, sequence)
+        route = self._house.voice.route(bet.account_id)
+        headers = [("ce_id", event_id.encode()), *self._headers]
+        self._batch.facts.add(route.settlements, Message(route.key, value, headers))
         self._bets += 1
         _add(self._sums, currency, taken, returned)
         if answer.is_fresh:
@@ -250,8 +228,12 @@ class Closing:
 
 
 def shown(hand: Hand) -> HandShown:
-    """A hand as others see it."""
-    return HandShown(
+    """A hand as others see it. Remembered: there are 2,704 of two cards by position."""
+    name = (hand.cards[0].face, hand.cards[1].face)
+    known = _SHOWN.get(name)
+    if known is not None:
+        return known
+    said = _SHOWN[name] = HandShown(
         cards=(str(hand.cards[0]), str(hand.cards[1])),
         value=hand.value,
         points=hand.points,
@@ -259,6 +241,10 @@ def shown(hand: Hand) -> HandShown:
         pair=hand.is_pair,
         flush=hand.is_flush,
     )
+    return said
+
+
+_SHOWN: dict[tuple[int, int], HandShown] = {}
 
 
 def _players(result: Result) -> tuple[SeatResult, ...]:

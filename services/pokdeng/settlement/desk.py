@@ -268,9 +268,7 @@ class Desk:
     def notes_of(self, passed: dict[Key, Finished]) -> list[Note]:
         """What to remember of rounds before they leave memory: each, its shoe for as long, and its table."""
         ttl_ms = self._house.remember_ms
-        notes = [
-            mark_note(self.source, round_page(*key), finished, ttl_ms) for key, finished in passed.items()
-        ]
+        notes = [mark_note(self.source, round_page(*key), finished, ttl_ms) for key, finished in passed.items()]
         for table_id in {table_id for table_id, _ in passed}:
             snapshot = self.floor.snapshot(table_id)
             if snapshot is not None:

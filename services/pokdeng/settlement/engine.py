@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pokdeng.ledger.port import Ledger, Source
-    from pokdeng.settlement.desk import Read
     from pokdeng.settlement.house import House
     from pokdeng.settlement.observer import Observer
     from pokdeng.stream.port import Assignment, Log, Record
@@ -210,7 +209,11 @@ class Engine:
     @property
     def held_rounds(self) -> int:
         """How many rounds wait for the supervisor."""
-        return sum(book.round.is_held and not book.round.is_over for desk in self._desks.values() for book in desk.books.values())
+        return sum(
+            book.round.is_held and not book.round.is_over
+            for desk in self._desks.values()
+            for book in desk.books.values()
+        )
 
     @property
     def partitions(self) -> tuple[list[int], list[int]]:

@@ -55,6 +55,11 @@ class Floor:
         """A table, None where it is not loaded."""
         return self._tables.get(table_id)
 
+    def has_round(self, table_id: TableId, round_id: RoundId) -> bool:
+        """Whether a round is in memory."""
+        table = self._tables.get(table_id)
+        return table is not None and round_id in table.rounds
+
     def load(self, table_id: TableId, noted: TableNote | None) -> None:
         """Begin to know a table, from the newest of its snapshots: `noted` by the ledger, or read back before."""
         if noted is not None:
@@ -156,34 +161,39 @@ def revive(finished: Finished, events: Iterable[tuple[Record, TableEvent]]) -> R
 
 def _of_the_past(record: Record, event: TableEvent, table: Table, memory: Recalled) -> Verdict | None:
     """What becomes of an event about a shoe or round that left memory; None where there is none such."""
-    table_id = table.table_id
     if isinstance(event, ShoeStarted):
-        mark = None if event.shoe_id in table.shoes else memory.shoe(table_id, event.shoe_id)
-        if mark is None or mark.offset >= record.offset:
-            return None
-        if (mark.decks, mark.burn_card) == (event.decks, str(event.burn_card)):
-            return Duplicate()
-        return Refused(DeadLetterReason.ID_CONFLICT, f"shoe {event.shoe_id} was started with other content")
+        return _of_a_past_shoe(record, event, table, memory)
     if event.round_id in table.rounds:
         return None
-    finished = memory.round(table_id, event.round_id).finished
+    finished = memory.round(table.table_id, event.round_id).finished
     if isinstance(event, RoundOpened):
-        if finished is not None:
-            if finished.shoe_id == event.shoe_id:
-                return Duplicate()
-            return Refused(
-                DeadLetterReason.ID_CONFLICT, f"round {event.round_id} was opened in shoe {finished.shoe_id}"
-            )
-        if event.shoe_id not in table.shoes and memory.shoe(table_id, event.shoe_id) is not None:
-            return Refused(DeadLetterReason.ROUND_OUT_OF_ORDER, f"shoe {event.shoe_id} is not the newest")
-        return None
+        return _opened_again(event, table, memory, finished)
     if finished is None:
         return None
     if record.offset <= finished.last_event:
         return Duplicate()
-    round_ = memory.revived.get((table_id, event.round_id))
+    round_ = memory.revived.get((table.table_id, event.round_id))
     if round_ is None:
         return Refused(DeadLetterReason.UNKNOWN_ROUND, f"round {event.round_id} is no longer in the log")
     shoe = table.shoes.get(round_.shoe_id) or finished.shoe.shoe()
-    alone = Table(table_id, {shoe.shoe_id: shoe}, shoe.shoe_id, round_.round_id, {round_.round_id: round_})
+    alone = Table(table.table_id, {shoe.shoe_id: shoe}, shoe.shoe_id, round_.round_id, {round_.round_id: round_})
     return evolve(alone, event, Mark(record.offset, record.timestamp))[1]
+
+
+def _of_a_past_shoe(record: Record, event: ShoeStarted, table: Table, memory: Recalled) -> Verdict | None:
+    mark = None if event.shoe_id in table.shoes else memory.shoe(table.table_id, event.shoe_id)
+    if mark is None or mark.offset >= record.offset:
+        return None
+    if (mark.decks, mark.burn_card) == (event.decks, str(event.burn_card)):
+        return Duplicate()
+    return Refused(DeadLetterReason.ID_CONFLICT, f"shoe {event.shoe_id} was started with other content")
+
+
+def _opened_again(event: RoundOpened, table: Table, memory: Recalled, finished: Finished | None) -> Verdict | None:
+    if finished is not None:
+        if finished.shoe_id == event.shoe_id:
+            return Duplicate()
+        return Refused(DeadLetterReason.ID_CONFLICT, f"round {event.round_id} was opened in shoe {finished.shoe_id}")
+    if event.shoe_id not in table.shoes and memory.shoe(table.table_id, event.shoe_id) is not None:
+        return Refused(DeadLetterReason.ROUND_OUT_OF_ORDER, f"shoe {event.shoe_id} is not the newest")
+    return None

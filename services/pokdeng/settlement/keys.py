@@ -1,4 +1,4 @@
-"""Whether a record lies where its key says: the key names what the event is about, the partition follows from the key."""
+"""Whether a record lies where its key says: the key names what its event is about, the partition follows from it."""
 
 from __future__ import annotations
 

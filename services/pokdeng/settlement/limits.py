@@ -34,6 +34,10 @@ _Code = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$", strict=True)]
 _TableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$", strict=True)]
 
 
+_RANGES_MAX = 10_000
+"""A bound on what strangers' table ids can make us remember."""
+
+
 class InvalidLimitsError(ValueError):
     """The settings file cannot be used; the message names the place, the value and the limit it broke."""
 
@@ -101,7 +105,7 @@ class Limits:
     def _range(self, table_id: str, currency: str) -> tuple[int, int]:
         known = (self._currencies or {}).get(currency)
         found = (1, STAKE_MAX) if known is None else known.range_for(table_id)
-        if len(self._ranges) >= 10_000:  # noqa: PLR2004 - a bound on what strangers' table ids can make us remember
+        if len(self._ranges) >= _RANGES_MAX:
             self._ranges.clear()
         self._ranges[table_id, currency] = found
         return found

@@ -65,9 +65,7 @@ class Progress:
             wanted[TopicPartition(topics.bets, desk.partition)] = next_bet
         for cashier in cashiers:
             wanted[TopicPartition(topics.funds, cashier.partition)] = cashier.next_transfer
-        return {
-            partition: offset for partition, offset in wanted.items() if offset > self._committed.get(partition, 0)
-        }
+        return {partition: offset for partition, offset in wanted.items() if offset > self._committed.get(partition, 0)}
 
     async def _note_idle(self, desks: list[Desk]) -> None:
         """Note tables where nothing is going on, so that they keep nothing of the log."""

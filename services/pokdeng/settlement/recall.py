@@ -12,6 +12,7 @@ from pokdeng.events.inputs import BetCancelled, BetPlaced, RoundOpened, ShoeStar
 from pokdeng.ledger.port import BetName
 from pokdeng.settlement.floor import revive
 from pokdeng.settlement.memory import Recalled, round_page, shoe_page, table_page
+from pokdeng.stream.merge import FIRST
 from pokdeng.stream.port import TopicPartition
 from pokdeng.wire import MalformedRecordError, decode_table_event
 
@@ -97,14 +98,17 @@ async def recall(ledger: Ledger, log: Log, table_events: str, reads_of: list[tup
     for table_id in needs.tables:
         memory.add_table(table_id, next(found))
     for desk, reads in reads_of:
-        for _, _, event in reads:
-            if not isinstance(event, MalformedRecordError) and event.table_id in needs.tables:
-                if desk.floor.table(event.table_id) is None:
-                    desk.floor.load(event.table_id, memory.tables.get(event.table_id))
+        _load_tables(desk, reads, memory)
         is_any_finished = is_any_finished or bool(desk.finished)
     if is_any_finished:
         await _recall_of_finished(ledger, log, table_events, reads_of, memory)
     return memory
+
+
+def _load_tables(desk: Desk, reads: list[Read], memory: Recalled) -> None:
+    for side, _, event in reads:
+        if side == FIRST and not isinstance(event, MalformedRecordError) and desk.floor.table(event.table_id) is None:
+            desk.floor.load(event.table_id, memory.tables.get(event.table_id))
 
 
 async def _recall_of_finished(
@@ -118,18 +122,14 @@ async def _recall_of_finished(
             if isinstance(event, MalformedRecordError | ShoeStarted | RoundOpened):
                 continue
             key = (event.table_id, event.round_id)
-            if key in desk.books:
-                continue
-            finished = desk.finished.get(key) or memory.round(*key).finished
+            finished = None if key in desk.books else desk.finished.get(key) or memory.round(*key).finished
             if finished is None:
                 continue
             if isinstance(event, BetPlaced | BetCancelled):
                 if record.offset >= finished.seal:
                     late[BetName(event.table_id, event.round_id, event.bet_id)] = None
-            else:
-                table = desk.floor.table(event.table_id)
-                if (table is None or event.round_id not in table.rounds) and record.offset > finished.last_event:
-                    rounds[key] = (desk.partition, finished)
+            elif record.offset > finished.last_event and not desk.floor.has_round(*key):
+                rounds[key] = (desk.partition, finished)
     if late:
         for name, records in zip(late, await ledger.find_bets(list(late)), strict=True):
             memory.add_bets(name, records)

@@ -28,7 +28,7 @@ class MetricsObserver:
         """A batch was applied to the ledger."""
         try:
             self._metrics.observe("ledger_call", {seconds: 1})
-        except Exception as error:  # noqa: BLE001 - whatever a metric does, money goes on (field failure O21)
+        except Exception as error:  # noqa: BLE001 - whatever a metric does, money goes on
             self._metrics.complain(error)
 
     def facts_said(self, batch: Batch) -> None:
@@ -44,7 +44,7 @@ class MetricsObserver:
             self.settlement_latencies.extend(settled)
             self._metrics.observe("decision_latency", decided)
             self._metrics.observe("settlement_latency", settled)
-        except Exception as error:  # noqa: BLE001 - as above
+        except Exception as error:  # noqa: BLE001 - whatever a metric does, money goes on
             self._metrics.complain(error)
 
     def batch_said(self, batch: Batch) -> None:
@@ -53,5 +53,5 @@ class MetricsObserver:
             for key, count in batch.tally.items():
                 self.totals[key[0]] += count
             self._metrics.count(batch.tally)
-        except Exception as error:  # noqa: BLE001 - as above
+        except Exception as error:  # noqa: BLE001 - whatever a metric does, money goes on
             self._metrics.complain(error)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pokdeng.events.ids import AccountId, Cause, Currency, RoundId, TableId
+from pokdeng.events.ids import AccountId, Cause, Currency, EventId, Minor, RoundId, TableId
 from pokdeng.events.outputs import (
     Balance,
     BetWithdrawn,
@@ -20,7 +20,6 @@ from pokdeng.events.outputs import (
     RoundHeld,
     Totals,
 )
-from pokdeng.events.ids import EventId, Minor
 from pokdeng.events.reasons import TransferKind, TransferReason
 from pokdeng.stream.partitioner import partition_for
 from pokdeng.stream.port import Message, TopicPartition
@@ -79,6 +78,7 @@ class Voice:
         self._counts = dict(partition_counts)
         self._source = topics.source
         self._by_account = (topics.bet_decisions, topics.settlements, topics.funds_decisions)
+        _, self._accepted, _, *self._after_time = headers("bet_accepted", "", "", topics.source)
         self._routes: dict[AccountId, Route] = {}
         self._texts: dict[tuple[TableId, RoundId], RoundTexts] = {}
 
@@ -102,22 +102,24 @@ class Voice:
         texts = self._of_round(bet, record)
         event_id = texts.accepted_id(bet.bet_id)
         route = self.route(bet.account_id)
+        occurred_at = bet.occurred_at
+        _, _, _, available, held, sequence = answer
         value = texts.accepted(
-            event_id=event_id,
-            occurred_at=bet.occurred_at,
-            offset=record.offset,
-            bet_id=bet.bet_id,
-            account_id=bet.account_id,
-            bet=bet.bet,
-            stake=bet.stake,
-            currency=bet.currency,
-            taken=entry.taken,
-            available=answer.available,
-            held=answer.held,
-            sequence=answer.sequence,
+            event_id,
+            occurred_at,
+            record.offset,
+            bet.bet_id,
+            bet.account_id,
+            bet.bet,
+            bet.stake,
+            bet.currency,
+            entry.taken,
+            available,
+            held,
+            sequence,
         )
-        message = Message(route.key, value, headers("bet_accepted", event_id, bet.occurred_at, self._source))
-        batch.facts.add(route.decisions, message)
+        said = [("ce_id", event_id.encode()), self._accepted, ("ce_time", occurred_at.encode()), *self._after_time]
+        batch.facts.add(route.decisions, Message(route.key, value, said))
         batch.decided_at_ms.append(record.timestamp)
 
     def bet_rejected(self, batch: Batch, record: Record, bet: BetPlaced, reason: BetReason) -> None:

@@ -158,9 +158,7 @@ class Worker:
             table_partitions=counts[topics.table_events],
             funds_partitions=counts[topics.funds],
         )
-        engine = self.engine = Engine(
-            self._transport, self._ledger, house, self.observer, group=self._settings.group
-        )
+        engine = self.engine = Engine(self._transport, self._ledger, house, self.observer, group=self._settings.group)
         work = asyncio.create_task(engine.run(), name="engine")
         stopped = asyncio.create_task(self._stopped.wait(), name="stop")
         failed: asyncio.Task[None] | None = None

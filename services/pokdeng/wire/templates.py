@@ -1,13 +1,15 @@
 """Facts that come by the thousand: what is the same for a round, a bet option and a cause is written once.
 
 A template gives byte for byte what `encode` gives for the whole fact. What varies is written as it is, without escapes:
-ids, currencies and times have patterns that need none, the rest are numbers and the contract's own words.
+ids, currencies and times have patterns that need none, the rest are numbers and the contract's own words. `render` may
+be called with positions, which is what its price per fact allows.
 """
 
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
 
 from pokdeng.events.ids import AccountId, BetId, Cause, Currency, EventId, Minor, Reason, RoundId, TableId, Timestamp
 from pokdeng.events.outputs import BetAccepted, BetRefunded, BetRejected, BetSettled, HandShown
@@ -28,16 +30,29 @@ _END, _END_OVERDRAWN = "}}", ',"overdrawn":true}}'
 _BET = {"event_id": _TEXT, "bet_id": _TEXT, "account_id": _TEXT, "stake": _HERE, "currency": _TEXT}
 
 
-def _parts(event_class: type[OutputEvent], constant: Mapping[str, object], varying: Mapping[str, str]) -> list[str]:
+def _parts(event_class: Any, constant: Mapping[str, object], varying: Mapping[str, str]) -> list[str]:
     """The text of a fact between what varies: each field in order, its constant value's JSON or what stands for it."""
+    absent = tuple(name for name, value in constant.items() if value is None and name not in NULLABLE)
+    form, names = _form(event_class, tuple(varying.items()), absent)
+    return (form % tuple([_json(event_class, name, constant[name]) for name in names])).split(_HERE)
+
+
+@cache
+def _form(
+    event_class: Any, varying: tuple[tuple[str, str], ...], absent: tuple[str, ...]
+) -> tuple[str, tuple[str, ...]]:
+    """A fact's text with `%s` for each constant field's JSON, and the names of these fields."""
+    stands_for = dict(varying)
+    names = [field.name for field in fields(event_class) if field.name not in absent]
     members = [f'"type":"{event_class.event_type}"']
-    for field in fields(event_class):
-        name = field.name
-        if name in varying:
-            members.append(f'"{name}":{varying[name]}')
-        elif constant[name] is not None or name in NULLABLE:
-            members.append(f'"{name}":{encode_field(event_class, name, constant[name]).decode()}')
-    return f"{{{','.join(members)}}}".split(_HERE)
+    members += [f'"{name}":{stands_for[name].replace("%", "%%") if name in stands_for else "%s"}' for name in names]
+    return f"{{{','.join(members)}}}", tuple(name for name in names if name not in stands_for)
+
+
+@lru_cache(maxsize=16_384)
+def _json(event_class: Any, name: str, value: object) -> str:
+    """The JSON of a constant field. Remembered: hands, rules, outcomes and rounds come again and again."""
+    return encode_field(event_class, name, value).decode()
 
 
 def _parts_to_balance(
@@ -63,7 +78,6 @@ class AcceptedTemplate:
 
     def render(
         self,
-        *,
         event_id: EventId,
         occurred_at: Timestamp,
         offset: int,
@@ -97,7 +111,6 @@ class RejectedTemplate:
 
     def render(
         self,
-        *,
         event_id: EventId,
         occurred_at: Timestamp,
         offset: int,
@@ -157,7 +170,6 @@ class SettledTemplate:
 
     def render(
         self,
-        *,
         event_id: EventId,
         bet_id: BetId,
         account_id: AccountId,
@@ -208,7 +220,6 @@ class RefundedTemplate:
 
     def render(
         self,
-        *,
         event_id: EventId,
         bet_id: BetId,
         account_id: AccountId,

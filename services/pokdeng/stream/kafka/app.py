@@ -56,6 +56,7 @@ class BatchApp(faust.App):
             autodiscover=False,
         )
         self.feed = feed
+        self.gather_ms = settings.gather_ms
         self.transport = BatchTransport(self.conf.broker_consumer, self)
         revoked: Any = self._revoked
         assigned: Any = self._assigned

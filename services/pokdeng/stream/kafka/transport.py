@@ -7,6 +7,7 @@ has a contract test (`tests/stream/test_pinned_libraries.py`), and both are pinn
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,6 +31,9 @@ _POLL_SECONDS: Final = 0.1
 _IDLE_SECONDS: Final = 1.0
 _LONG_POLL_MS: Final = 500
 """How long the broker may hold a fetch: after a rebalance the first answer may be that late."""
+_BUSY_SECONDS: Final = 0.02
+"""Fetches that bring something follow each other at least this quickly: the broker may gather records."""
+_BUSY_BYTES: Final = 32 * 1024
 _BEYOND_ANY_OFFSET: Final = 2**62
 """Faust drops a message below the last one's offset, also where the log itself was set back; ours are never below."""
 
@@ -48,6 +52,8 @@ class BatchSchema(faust.Schema[Any, Any]):
 
 class BatchThread(AIOKafkaConsumerThread):
     """The consumer's thread: fetches, seeks and commits in an event loop of its own."""
+
+    _fetched_at = 0.0
 
     def _create_worker_consumer(self, transport: Any) -> AIOKafkaConsumer:
         consumer = super()._create_worker_consumer(transport)
@@ -86,6 +92,7 @@ class BatchThread(AIOKafkaConsumerThread):
             max_records=consumer._max_poll_records,  # noqa: SLF001
         )
         # No await from here on: records, positions and generation are those of one instant.
+        self._pace(consumer._fetcher, has_records=bool(records))  # noqa: SLF001
         latest = subscriptions.subscription.assignment
         return Fetched(
             generation=consumer._coordinator.generation,  # noqa: SLF001
@@ -93,6 +100,18 @@ class BatchThread(AIOKafkaConsumerThread):
             before=before if latest is assignment else {},
             after=_positions(latest),
         )
+
+    def _pace(self, fetcher: Any, *, has_records: bool) -> None:
+        """Have the broker gather records for some milliseconds while they come in quick succession.
+
+        Each answer costs as much as hundreds of records, and the broker gives one for the first record it has.
+        """
+        app: Any = self.app
+        now = time.monotonic()
+        is_busy = has_records and now - self._fetched_at < _BUSY_SECONDS
+        fetcher._fetch_min_bytes = _BUSY_BYTES if is_busy else 1  # noqa: SLF001
+        fetcher._fetch_max_wait_ms = app.gather_ms if is_busy else _LONG_POLL_MS  # noqa: SLF001
+        self._fetched_at = now
 
     async def _show_life(self) -> None:
         with self._ensure_consumer()._subscription.fetch_context():  # noqa: SLF001
