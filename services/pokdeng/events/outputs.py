@@ -6,8 +6,9 @@ Source: the contract, "Outputs". A field of None is not written, but `combinatio
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 from pokdeng.events.ids import (
     AccountId,
@@ -25,9 +26,6 @@ from pokdeng.events.ids import (
 )
 from pokdeng.events.reasons import BetReason, CancelReason, HoldReason, TransferKind, TransferReason
 from pokdeng.rules import Bet, Combination, Outcome, Seat
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

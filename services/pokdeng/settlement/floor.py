@@ -168,10 +168,8 @@ def _of_the_past(record: Record, event: TableEvent, table: Table, memory: Recall
     finished = memory.round(table.table_id, event.round_id).finished
     if isinstance(event, RoundOpened):
         return _opened_again(event, table, memory, finished)
-    if finished is None:
-        return None
-    if record.offset <= finished.last_event:
-        return Duplicate()
+    if finished is None or record.offset <= finished.last_event:
+        return None if finished is None else Duplicate()
     round_ = memory.revived.get((table.table_id, event.round_id))
     if round_ is None:
         return Refused(DeadLetterReason.UNKNOWN_ROUND, f"round {event.round_id} is no longer in the log")

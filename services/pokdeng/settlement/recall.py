@@ -17,12 +17,13 @@ from pokdeng.stream.port import TopicPartition
 from pokdeng.wire import MalformedRecordError, decode_table_event
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from pokdeng.events.ids import RoundId, ShoeId, TableId
-    from pokdeng.events.inputs import TableEvent
+    from pokdeng.events.inputs import BetEvent, TableEvent
     from pokdeng.ledger.port import Ledger
     from pokdeng.rounds import Round
+    from pokdeng.rounds.state import RoundEvent
     from pokdeng.settlement.desk import Desk, Read
     from pokdeng.settlement.finished import Finished
     from pokdeng.stream.port import Log, Record
@@ -117,19 +118,16 @@ async def _recall_of_finished(
     """What is known of late bets, and the rounds that late table events are about."""
     late: dict[BetName, None] = {}
     rounds: dict[tuple[TableId, RoundId], tuple[int, Finished]] = {}
-    for desk, reads in reads_of:
-        for _, record, event in reads:
-            if isinstance(event, MalformedRecordError | ShoeStarted | RoundOpened):
-                continue
-            key = (event.table_id, event.round_id)
-            finished = None if key in desk.books else desk.finished.get(key) or memory.round(*key).finished
-            if finished is None:
-                continue
-            if isinstance(event, BetPlaced | BetCancelled):
-                if record.offset >= finished.seal:
-                    late[BetName(event.table_id, event.round_id, event.bet_id)] = None
-            elif record.offset > finished.last_event and not desk.floor.has_round(*key):
-                rounds[key] = (desk.partition, finished)
+    for desk, record, event in _about_rounds(reads_of):
+        key = (event.table_id, event.round_id)
+        finished = None if key in desk.books else desk.finished.get(key) or memory.round(*key).finished
+        if finished is None:
+            continue
+        if isinstance(event, BetPlaced | BetCancelled):
+            if record.offset >= finished.seal:
+                late[BetName(event.table_id, event.round_id, event.bet_id)] = None
+        elif record.offset > finished.last_event and not desk.floor.has_round(*key):
+            rounds[key] = (desk.partition, finished)
     if late:
         for name, records in zip(late, await ledger.find_bets(list(late)), strict=True):
             memory.add_bets(name, records)
@@ -137,6 +135,14 @@ async def _recall_of_finished(
         round_ = await _revive(log, TopicPartition(table_events, partition), key, finished)
         if round_ is not None:
             memory.revived[key] = round_
+
+
+def _about_rounds(reads_of: list[tuple[Desk, list[Read]]]) -> Iterator[tuple[Desk, Record, BetEvent | RoundEvent]]:
+    """The records that are about rounds which must have been opened before."""
+    for desk, reads in reads_of:
+        for _, record, event in reads:
+            if not isinstance(event, MalformedRecordError | ShoeStarted | RoundOpened):
+                yield desk, record, event
 
 
 async def _revive(

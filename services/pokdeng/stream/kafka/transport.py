@@ -187,8 +187,9 @@ class BatchConsumer(Consumer):
 def _message(slices: list[Slice], generation: int) -> ConsumerMessage:
     """One message, addressed to the first slice's partition: the app has one agent for all."""
     partition = faust.types.TP(*slices[0].partition)
+    value: Any = slices
     return ConsumerMessage(
-        partition.topic, partition.partition, _BEYOND_ANY_OFFSET, 0.0, 0, None, None, slices, None, 0, 0, partition,
+        partition.topic, partition.partition, _BEYOND_ANY_OFFSET, 0.0, 0, None, None, value, None, 0, 0, partition,
         generation_id=generation,
     )  # fmt: skip
 
