@@ -75,6 +75,11 @@ class EmbeddedServer:
         """The address for a client."""
         return f"unix://{self._socket}"
 
+    @property
+    def is_running(self) -> bool:
+        """Whether the process lives."""
+        return self._process is not None and self._process.poll() is None
+
     async def start(self) -> None:
         """Start and wait until it answers. Raises LedgerUnavailableError where it does not within 10 s."""
         options = [part for name, value in self._options.items() for part in (f"--{name}", value)]
