@@ -39,6 +39,11 @@ class Proxy:
     release: asyncio.Event = field(default_factory=asyncio.Event)
     held: asyncio.Event = field(default_factory=asyncio.Event)
 
+    @property
+    def is_armed(self) -> bool:
+        """Whether the fault has not happened yet."""
+        return self.fault is not None
+
     def take(self, *faults: Fault) -> Fault | None:
         """The armed fault if it is one of these; it happens once."""
         if self.fault not in faults:

@@ -45,11 +45,15 @@ async def test_it_is_configured_as_the_ledger_needs_it() -> None:
 async def test_it_is_ended_with_its_files_whatever_happens_inside() -> None:
     """An error in the block ends the server and removes its folder."""
     servers: list[EmbeddedServer] = []
-    with pytest.raises(ZeroDivisionError):
+
+    async def fail() -> None:
         async with embedded_server() as server:
             servers.append(server)
             assert folder_of(server).is_dir()
             raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
     assert not folder_of(servers[0]).exists()
     assert not servers[0].is_running
 

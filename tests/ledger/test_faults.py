@@ -72,7 +72,7 @@ async def test_a_lost_reply_moves_money_once(
         await ledger.apply(before)
         proxy.fault = Fault.DROP_REPLY
         assert await apply(ledger, operation) == moved(*after, is_fresh=False)
-        assert proxy.fault is None
+        assert not proxy.is_armed
         assert await balance(ledger) == after
 
 
@@ -97,7 +97,7 @@ async def test_a_torn_pipeline_is_sent_again_as_a_whole(redis_world: RedisWorld,
         await ledger.apply([deposit(at, account=account) for at, account in enumerate(accounts)])
         proxy.fault, proxy.cut_at = Fault.CUT_REQUEST, cut_at
         answers = await ledger.apply(bets)
-        assert proxy.fault is None
+        assert not proxy.is_armed
         assert [answer[3:] for answer in answers] == [
             (10_000 - 20 * (1 + at // 40), 20 * (1 + at // 40), 2 + at // 40) for at in range(160)
         ]
@@ -141,7 +141,7 @@ async def test_one_unknown_script_in_a_pipeline_does_not_part_it_from_its_neighb
     async with behind_a_proxy(redis_world) as (ledger, proxy):
         proxy.fault, proxy.old, proxy.new = Fault.REPLACE_IN_REQUEST, sha, b"0" * 40
         answers = await ledger.apply(deposits)
-        assert proxy.fault is None
+        assert not proxy.is_armed
         assert [answer.sequence for answer in answers] == [1 + at // len(accounts) for at in range(count)]
         total = sum([account.available async for account in ledger.accounts()])
         assert total == count * (count + 1) // 2
@@ -246,7 +246,7 @@ async def test_a_full_server_applies_nothing_of_a_call() -> None:
         await own(ledger)
         await ledger.apply([deposit(1)])
         await world.redis.config_set("maxmemory", "1mb")
-        with pytest.raises(LedgerUnavailableError, match="OOM|memory"):
+        with pytest.raises(LedgerUnavailableError, match="memory"):
             await ledger.apply([BET, settle(BET, 3_000)])
         assert await balance(ledger) == (FIRST, 0, 1)
         await world.redis.config_set("maxmemory", "64mb")

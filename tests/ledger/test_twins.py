@@ -181,8 +181,7 @@ async def test_both_ledgers_say_the_same(redis_world: RedisWorld, seed: int) -> 
         operations = player.batch()
         answers = await said_by(one, operations)
         assert await said_by(two, operations) == answers
-        if not isinstance(answers, list):
-            raise AssertionError(answers)
+        assert isinstance(answers, list)
         for operation, answer in zip(operations, answers, strict=True):
             seen[answer.status] += 1
             if isinstance(operation, Transfer) and answer.status is Status.MOVED and answer.is_fresh:

@@ -178,11 +178,12 @@ class RedisWorld:
 
     async def put(self, key: str, field: str, value: bytes | str) -> None:
         """Write a field behind the ledger's back."""
-        await self.redis.hset(key, field, value)  # type: ignore[misc]  # the client is typed for sync and async at once
+        await self.redis.hset(key, field, value)
 
     async def get(self, key: str, field: str) -> bytes:
         """Read a field."""
-        value: bytes = await self.redis.hget(key, field)  # type: ignore[misc,assignment]
+        value = await self.redis.hget(key, field)
+        assert isinstance(value, bytes)
         return value
 
     async def keys(self) -> list[bytes]:

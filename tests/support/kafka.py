@@ -94,7 +94,10 @@ def has_image(image: str) -> bool:
 @contextmanager
 def native_kafka(port: int | None = None) -> Iterator[str]:
     """One broker on 127.0.0.1, empty, gone after the block. Yields its address."""
-    port = port or free_port()
+    if port is None:
+        port = free_port()
+    elif _answers(port):
+        raise RuntimeError(f"somebody listens on port {port} already")
     libraries = str(_libraries() / "*")
     java = shutil.which("java") or "java"
     with tempfile.TemporaryDirectory(prefix="pokdeng-kafka-") as home:
@@ -154,7 +157,15 @@ def main(arguments: list[str] | None = None) -> int:
 
 @contextmanager
 def _container() -> Iterator[str]:
+    os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")  # it would be pulled; the block's end stops ours
     kafka: Any = import_module("testcontainers.community.kafka").KafkaContainer(IMAGE).with_kraft()
+    kafka.ports[kafka.port] = ("127.0.0.1", None)
+    for name, value in (
+        ("KAFKA_GROUP_MIN_SESSION_TIMEOUT_MS", "500"),
+        ("KAFKA_AUTO_CREATE_TOPICS_ENABLE", "false"),
+        ("KAFKA_LOG_RETENTION_MS", "-1"),
+    ):
+        kafka.with_env(name, value)
     with kafka.start(timeout=120) as running:
         yield running.get_bootstrap_server()
 
@@ -197,12 +208,18 @@ def _run_quietly(*command: str) -> None:
         raise RuntimeError(f"{command[0]} ended with status {done.returncode}: {done.stdout[-2000:]}")
 
 
+def _answers(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+    return False
+
+
 def _wait_until_it_answers(port: int, broker: subprocess.Popen[bytes], said: Path) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
         if broker.poll() is not None:
             raise RuntimeError(f"the broker ended with status {broker.returncode}: {said.read_text()[-2000:]}")
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        if _answers(port):
             return
         time.sleep(0.05)
     raise TimeoutError(

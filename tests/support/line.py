@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_store import MemoryStore
@@ -119,16 +119,47 @@ class RunningWorker:
         self.engine = engine
         self.group = group
         self.task = asyncio.create_task(engine.run())
+        self._failed = asyncio.create_task(log.run_until_failed())
+
+    def check(self) -> None:
+        """Raise what stopped the worker, if something did."""
+        for task in (self.task, self._failed):
+            if task.done():
+                task.result()
+
+    async def until(self, is_so: Callable[[], bool], *, within: float = 30.0) -> None:
+        """Wait for a condition; raises what stopped the worker meanwhile."""
+        deadline = time.monotonic() + within
+        while not is_so():
+            self.check()
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"it did not become so within {within} s")
+            await asyncio.sleep(0.002)
+
+    async def owns(self, *, within: float = 30.0) -> None:
+        """Wait until the worker is assigned, if only to nothing, and knows what was said before."""
+        await self.until(lambda: self.engine.is_recovered, within=within)
 
     async def caught_up(self, *, within: float = 30.0) -> None:
         """Wait until every input record is processed and everything that follows from them is committed or open."""
-        deadline = time.monotonic() + within
-        while not self.engine.is_idle or self._unread():
-            if self.task.done():
-                self.task.result()
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"not caught up within {within} s: {self._unread()} unread")
-            await asyncio.sleep(0.002)
+        await self.until(lambda: self.engine.is_recovered and self.engine.is_idle and not self._unread(), within=within)
+
+    async def failure(self, *, within: float = 30.0) -> BaseException:
+        """Wait until something stops the worker, and let it die of it as its process does: nothing more is committed."""
+        await asyncio.wait({self.task, self._failed}, return_when=asyncio.FIRST_COMPLETED, timeout=within)
+        errors = [task.exception() for task in (self.task, self._failed) if task.done()]
+        error = next((error for error in errors if error is not None), None)
+        if error is None:
+            raise TimeoutError(f"nothing stopped the worker within {within} s")
+        self.engine.fail()
+        await self.stop_whatever_happened()
+        return error
+
+    async def stop_whatever_happened(self) -> None:
+        """As a process ends that failed: it leaves the group in order, and that is all."""
+        with suppress(Exception):
+            await self.log.stop()
+        await self._end(self._tasks())
 
     def _unread(self) -> int:
         desks, cashiers = self.engine.partitions
@@ -147,11 +178,26 @@ class RunningWorker:
         await self.log.stop()
         self.engine.stop()
         await self.task
+        await self._failed
         await self.ledger.close()
 
     async def kill(self) -> None:
-        """As kill -9 does it: nothing is finished, nothing committed."""
+        """As kill -9 does it: nothing is finished, nothing committed. The group notices at once."""
         self.engine.fail()
+        tasks = self._tasks()
         self.log.kill()
-        self.task.cancel()
-        await asyncio.wait({self.task})
+        await self._end(tasks)
+        self.log.expire()
+
+    def _tasks(self) -> set[asyncio.Task[Any]]:
+        """All that runs of it: the loop, what is being said or committed, and what an assignment does."""
+        engine, guard = self.engine, self.log._guard
+        assigning = None if guard is None else guard._assigned
+        others = (engine._saying, engine._progress._commit, assigning)
+        return {self.task, self._failed, *(task for task in others if task is not None)}
+
+    @staticmethod
+    async def _end(tasks: set[asyncio.Task[Any]]) -> None:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

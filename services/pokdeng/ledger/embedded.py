@@ -61,7 +61,10 @@ def _major_version(binary: str) -> int:
 
 
 class EmbeddedServer:
-    """One server process on a unix socket in a folder of its own. `stop` and `start` again keep what was stored."""
+    """One server process on a unix socket in a folder of its own. `stop` and `start` again keep what was stored.
+
+    It is in a process group of its own, so that Ctrl-C ends the program first and the program ends the server.
+    """
 
     def __init__(self, folder: Path, options: dict[str, str] | None = None) -> None:
         """Prepare a server that keeps its files in `folder`; `options` are added to the configuration."""
@@ -85,7 +88,7 @@ class EmbeddedServer:
         options = [part for name, value in self._options.items() for part in (f"--{name}", value)]
         place = ("--dir", str(self._folder), "--unixsocket", str(self._socket))
         self._process = subprocess.Popen(  # noqa: ASYNC220, S603 - it must outlive any loop, and starts in a millisecond
-            [server_binary(), *options, *place], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [server_binary(), *options, *place], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0
         )
         try:
             async with asyncio.timeout(_START_TIMEOUT_S):

@@ -24,6 +24,7 @@ from pokdeng.ledger.port import (
     Hold,
     LedgerCorruptError,
     Operation,
+    Refuse,
     Settle,
     Source,
     Transfer,
@@ -132,28 +133,29 @@ def calls_of(operations: Sequence[Operation], bucket_of: Callable[[AccountId], i
         if len(positions) >= MAX_OPERATIONS_A_CALL:
             call, at, positions, rounds, ops = enter(account)
         positions.append(position)
-        if isinstance(operation, Transfer):
+        if isinstance(operation, Hold):
+            source, offset, _, table, round_, bet_id, bet, stake, currency, taken = operation
+            ops += (1, offset, at, _BET_CODE[bet], stake, currency, taken)
+        elif isinstance(operation, Settle):
+            source, _, table, round_, bet_id, returned, revision = operation
+            ops += (4, at, returned, revision)
+        elif isinstance(operation, Withdraw):
+            source, offset, _, table, round_, bet_id = operation
+            ops += (3, offset, at)
+        elif isinstance(operation, Refuse):
+            source, offset, _, table, round_, bet_id, bet, stake, currency, reason = operation
+            ops += (2, offset, at, _BET_CODE[bet], stake, currency, reason.value)
+        else:
             call.transfer(operation, at)
             continue
-        name = (operation.table, operation.round)
-        bets = rounds.get(name)
+        bets = rounds.get((table, round_))
         if bets is None:
-            bets = rounds[name] = {}
-            call.sources[operation.source] = None
-        bet_id = operation.bet_id
+            bets = rounds[table, round_] = {}
+            call.sources[source] = None
         slot = bets.get(bet_id)
         if slot is None:
             call.slots = slot = bets[bet_id] = call.slots + 1
-        if isinstance(operation, Hold):
-            _, offset, _, _, _, _, bet, stake, currency, taken = operation
-            ops += (1, offset, at, slot, _BET_CODE[bet], stake, currency, taken)
-        elif isinstance(operation, Settle):
-            ops += (4, at, slot, operation.returned, operation.revision)
-        elif isinstance(operation, Withdraw):
-            ops += (3, operation.offset, at, slot)
-        else:
-            _, offset, _, _, _, _, bet, stake, currency, reason = operation
-            ops += (2, offset, at, slot, _BET_CODE[bet], stake, currency, reason.value)
+        ops.append(slot)
     return calls
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pokdeng.events.reasons import BetReason, CancelReason, DeadLetterReason
 from pokdeng.ledger.port import BetState, Hold, Refuse, Status, Withdraw
 from pokdeng.rounds import is_in_time, refusal_of_bet, refusal_of_cancel
-from pokdeng.settlement.book import PENDING, REFUSED, TAKEN, WITHDRAWN, Book, Entry
+from pokdeng.settlement.book import REFUSED, TAKEN, WITHDRAWN, Book, Entry
 from pokdeng.settlement.memory import cancel_note
 from pokdeng.settlement.tally import ACCEPTED, BEHIND_SEAL, WITHDRAWN_BETS, bets_rejected
 
@@ -48,7 +48,7 @@ class Betting:
         is_behind = seal is not None and offset >= seal
         reason = (
             BetReason.CANCELLED_BEFORE
-            if book.refused_cancels and (bet.account_id, bet.bet_id) in book.refused_cancels
+            if book.cancels and book.was_cancelled_before(bet, offset)
             else refusal_of_bet(book.round, record.timestamp, is_behind_seal=is_behind)
         )
         if reason is None and not self._limits.takes_stake(bet.table_id, bet.currency, bet.stake):
@@ -76,34 +76,39 @@ class Betting:
             return
         if is_behind and is_in_time(book.round, record.timestamp):
             self.batch.tally[BEHIND_SEAL] += 1
-        entry.state = REFUSED
         self._refuse(record, entry, book, reason)
 
     def cancel(self, record: Record, cancel: BetCancelled, book: Book) -> None:
         """Decide a cancel on a round whose book is open."""
         name = (cancel.account_id, cancel.bet_id)
-        if name in book.cancels:
+        offset = record.offset
+        known = book.cancels.get(name)
+        if known is not None and known[0] != offset:
             self.batch.duplicate(record)
             return
-        offset = record.offset
         book.touch(offset)
-        book.cancels[name] = offset
-        is_behind = book.seal is not None and offset >= book.seal
-        reason = refusal_of_cancel(book.round, record.timestamp, is_behind_seal=is_behind)
-        entry = book.bets.get(cancel.bet_id)
-        if reason is None and (entry is None or entry.bet.account_id != cancel.account_id or entry.state == REFUSED):
-            reason = CancelReason.BET_UNKNOWN
-        if reason is None and entry is not None:
-            self.batch.ask(
-                Withdraw(self._source, offset, cancel.account_id, cancel.table_id, cancel.round_id, cancel.bet_id),
-                self._withdrawn,
-                record,
-                cancel,
-                entry,
-                book,
-            )
+        reason = known[1] if known is not None else self._refusal_of_cancel(record, cancel, book)
+        if reason is not None:
+            self._refuse_cancel(record, cancel, book, reason)
             return
-        self._refuse_cancel(record, cancel, book, reason or CancelReason.BET_UNKNOWN)
+        book.cancels[name] = (offset, None)
+        self.batch.ask(
+            Withdraw(self._source, offset, cancel.account_id, cancel.table_id, cancel.round_id, cancel.bet_id),
+            self._withdrawn,
+            record,
+            cancel,
+            book,
+        )
+
+    def _refusal_of_cancel(self, record: Record, cancel: BetCancelled, book: Book) -> CancelReason | None:
+        is_behind = book.seal is not None and record.offset >= book.seal
+        reason = refusal_of_cancel(book.round, record.timestamp, is_behind_seal=is_behind)
+        if reason is not None:
+            return reason
+        entry = book.bets.get(cancel.bet_id)
+        if entry is None or entry.bet.account_id != cancel.account_id or entry.state == REFUSED:
+            return CancelReason.BET_UNKNOWN
+        return None
 
     def place_without_book(
         self, record: Record, bet: BetPlaced, memory: RoundMemory, reason: BetReason, *, is_in_time: bool = False
@@ -124,7 +129,8 @@ class Betting:
             else:
                 self.batch.duplicate(record)
             return
-        if (bet.account_id, bet.bet_id) in memory.cancels:
+        cancel = memory.cancels.get((bet.account_id, bet.bet_id))
+        if cancel is not None and cancel[0] < record.offset:
             reason = BetReason.CANCELLED_BEFORE
         elif is_in_time:
             self.batch.tally[BEHIND_SEAL] += 1
@@ -182,8 +188,7 @@ class Betting:
         """Say what became of a bet: the ledger's first answer stands, whatever was asked this time."""
         status = answer.status
         if status is Status.MOVED:
-            if entry.state == PENDING:
-                entry.state = TAKEN
+            entry.state = TAKEN
             if answer.is_fresh:
                 self.batch.tally[ACCEPTED] += 1
             self._voice.bet_accepted(self.batch, record, entry, answer)
@@ -202,7 +207,8 @@ class Betting:
             entry.state = REFUSED
             self.batch.duplicate(record)
 
-    def _withdrawn(self, answer: Answer, record: Record, cancel: BetCancelled, entry: Entry, book: Book) -> None:
+    def _withdrawn(self, answer: Answer, record: Record, cancel: BetCancelled, book: Book) -> None:
+        entry = book.bets[cancel.bet_id]
         if answer.status is Status.MOVED:
             entry.state = WITHDRAWN
             if answer.is_fresh:
@@ -215,6 +221,6 @@ class Betting:
             self._refuse_cancel(record, cancel, book, CancelReason.BET_UNKNOWN)
 
     def _refuse_cancel(self, record: Record, cancel: BetCancelled, book: Book, reason: CancelReason) -> None:
-        book.refused_cancels.add((cancel.account_id, cancel.bet_id))
+        book.cancels[cancel.account_id, cancel.bet_id] = (record.offset, reason)
         self.batch.notes.append(cancel_note(self._source, record.offset, cancel, reason, self._house.remember_ms))
         self._voice.cancel_rejected(self.batch, record, cancel, reason)

@@ -10,6 +10,7 @@ from pokdeng.events.ids import Minor
 if TYPE_CHECKING:
     from pokdeng.events.ids import AccountId, BetId, TableId
     from pokdeng.events.inputs import BetPlaced
+    from pokdeng.events.reasons import CancelReason
     from pokdeng.rounds import Round, Shoe, Table
 
 PENDING, TAKEN, REFUSED, WITHDRAWN = range(4)
@@ -81,7 +82,6 @@ class Book:
         "ending",
         "first",
         "last",
-        "refused_cancels",
         "round",
         "round_id",
         "seal",
@@ -99,9 +99,8 @@ class Book:
         self.bets: dict[BetId, Entry] = {}
         self.strays: dict[BetId, Stray] = {}
         """Bets refused before the round was opened."""
-        self.cancels: dict[tuple[AccountId, BetId], int] = {}
-        """Decided cancels, with the offset of the record that was decided."""
-        self.refused_cancels: set[tuple[AccountId, BetId]] = set()
+        self.cancels: dict[tuple[AccountId, BetId], tuple[int, CancelReason | None]] = {}
+        """Decided cancels: the offset of the record that was decided, and why it was refused if it was."""
         self.first: int | None = None
         self.last = -1
         self.wait_ms: int | None = None
@@ -115,6 +114,11 @@ class Book:
         if self.first is None:
             self.first = offset
         self.last = offset
+
+    def was_cancelled_before(self, bet: BetPlaced, offset: int) -> bool:
+        """Whether a cancel of that bet by its account was refused earlier in the log."""
+        cancel = self.cancels.get((bet.account_id, bet.bet_id))
+        return cancel is not None and cancel[1] is not None and cancel[0] < offset
 
     def cap(self, offset: int) -> None:
         """A bet in time at `offset` was answered as too late before: the seal cannot lie behind it."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pokdeng.events.ids import AccountId, BetId
+from pokdeng.events.reasons import CancelReason
 from pokdeng.ledger.port import Note
 from pokdeng.settlement.book import Stray
 from pokdeng.settlement.finished import Finished, TableNote, decode_finished, decode_table, encode_note
@@ -169,6 +170,5 @@ class Recalled:
             return
         for bet_id, (stray, _) in memory.strays.items():
             book.strays[bet_id] = stray
-        for name, (offset, _) in memory.cancels.items():
-            book.cancels[name] = offset
-            book.refused_cancels.add(name)
+        for name, (offset, reason) in memory.cancels.items():
+            book.cancels[name] = (offset, CancelReason(reason))

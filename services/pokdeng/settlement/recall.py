@@ -100,7 +100,9 @@ async def recall(ledger: Ledger, log: Log, table_events: str, reads_of: list[tup
         memory.add_table(table_id, next(found))
     for desk, reads in reads_of:
         _load_tables(desk, reads, memory)
-        is_any_finished = is_any_finished or bool(desk.finished)
+        for key in needs.rounds.keys() & desk.finished.keys():
+            memory.round(*key).finished = desk.finished[key]  # said, but not noted yet
+            is_any_finished = True
     if is_any_finished:
         await _recall_of_finished(ledger, log, table_events, reads_of, memory)
     return memory

@@ -110,9 +110,7 @@ class Spoiler:
         return Step(at_ms, raw.topic, raw.key, raw.value, Kind.MALFORMED, raw.astray)
 
 
-def _good(  # noqa: PLR0917 - what a record of any topic is made of
-    topic: TopicKind, common: dict[str, Any], table_id: str, round_id: str, player: Player, number: int
-) -> Good:
+def _good(topic: TopicKind, common: dict[str, Any], table_id: str, round_id: str, player: Player, number: int) -> Good:
     if topic is TopicKind.TABLE_EVENTS:
         place = {"seat": "banker", "position": 2, "card": "Th"}
         event = {"type": "card_dealt", **common, "table_id": table_id, "round_id": round_id, **place}

@@ -94,7 +94,7 @@ end
 -- What began a bet: offset, bet, stake, currency.
 local function beginning(slot)
   local b = born[slot]
-  if b then return ops[b + 1], ops[b + 4], ops[b + 5], ops[b + 6] end
+  if b then return ops[b + 1], ops[b + 3], ops[b + 4], ops[b + 5] end
   local code, offset, stake, money = sunpack(HEAD, record[slot], 2)
   return offset, code % 256, stake, money
 end
@@ -106,7 +106,7 @@ local function ending(slot)
     local _, _, name_size, first_size = byte(record[slot], 1, 4)
     return sunpack(END, record[slot], HEAD_SIZE + name_size + first_size + 1)
   end
-  if state[slot] == SETTLED then return ops[e + 3], ops[e + 4] end
+  if state[slot] == SETTLED then return ops[e + 2], ops[e + 3] end
   return ops[e + 1], 0
 end
 
@@ -124,8 +124,8 @@ while i <= last do
   local kind = ops[i]
   operations = operations + 1
   if kind <= 2 then
-    -- 1 hold, 2 refuse: offset, account, slot, bet, stake, currency, taken or reason
-    local account, slot, more = ops[i + 2], ops[i + 3], ops[i + 7]
+    -- 1 hold, 2 refuse: offset, account, bet, stake, currency, taken or reason, slot
+    local account, slot, more = ops[i + 2], ops[i + 7], ops[i + 6]
     local is = state[slot]
     if is then
       if type(is) == 'string' and not read(slot) then return unreadable(slot) end
@@ -135,8 +135,8 @@ while i <= last do
         out[n + 2] = answers(slot)
         n = n + 2
       else
-        local is_same = owner[slot] == names[account] and code == ops[i + 4] and stake == ops[i + 5]
-          and money == ops[i + 6]
+        local is_same = owner[slot] == names[account] and code == ops[i + 3] and stake == ops[i + 4]
+          and money == ops[i + 5]
         n = n + 1
         out[n] = is_same and DUPLICATE or CONFLICT
       end
@@ -147,7 +147,7 @@ while i <= last do
       else
         if not (more >= 0 and more <= LARGEST and more % 1 == 0) then return corrupt('a bet takes ' .. digits(more)) end
         local a = available[account]
-        if a and currency[account] ~= ops[i + 6] then
+        if a and currency[account] ~= ops[i + 5] then
           reason = 'currency_mismatch'
         elseif not a or a < more then
           reason = 'insufficient_funds'
@@ -171,10 +171,10 @@ while i <= last do
     end
     i = i + 8
   elseif kind <= 4 then
-    -- 3 withdraw: offset of the cancel, account, slot; 4 settle: account, slot, returned, revision
+    -- 3 withdraw: offset of the cancel, account, slot; 4 settle: account, returned, revision, slot
     local account, slot, returned, size
     if kind == 4 then
-      account, slot, returned, size = ops[i + 1], ops[i + 2], ops[i + 3], 5
+      account, returned, slot, size = ops[i + 1], ops[i + 2], ops[i + 4], 5
       if not (returned >= 0 and returned <= LARGEST and returned % 1 == 0) then
         return corrupt('a bet returns ' .. digits(returned))
       end
@@ -205,7 +205,7 @@ while i <= last do
       local more, revision
       if is == SETTLED or is == WITHDRAWN then more, revision = ending(slot) end
       local is_same = false
-      if kind == 4 and is == SETTLED and revision == ops[i + 4] then
+      if kind == 4 and is == SETTLED and revision == ops[i + 3] then
         if more ~= returned then
           return corrupt('a bet of ' .. names[account] .. ': revision ' .. digits(revision) .. ' returned '
             .. digits(more) .. ', now it is to return ' .. digits(returned))
@@ -299,16 +299,16 @@ for r = 1, #counts do
       local row = record[slot]
       if b then
         local name, begin = owner[slot], first[slot]
-        row = spack(HEAD, ops[b + 4] + 256 * (#name + 256 * #begin), ops[b + 1], ops[b + 5], ops[b + 6], taken[slot])
+        row = spack(HEAD, ops[b + 3] + 256 * (#name + 256 * #begin), ops[b + 1], ops[b + 4], ops[b + 5], taken[slot])
         if not e then
           row = (state[slot] == REFUSED and '\002' or '\001') .. row .. name .. begin
         elseif state[slot] == SETTLED then
-          row = '\004' .. row .. name .. begin .. spack(END, ops[e + 3], ops[e + 4]) .. second[slot]
+          row = '\004' .. row .. name .. begin .. spack(END, ops[e + 2], ops[e + 3]) .. second[slot]
         else
           row = '\003' .. row .. name .. begin .. spack(END, ops[e + 1], 0) .. second[slot]
         end
       elseif state[slot] == SETTLED then
-        row = '\004' .. sub(row, 2) .. spack(END, ops[e + 3], ops[e + 4]) .. second[slot]
+        row = '\004' .. sub(row, 2) .. spack(END, ops[e + 2], ops[e + 3]) .. second[slot]
       else
         row = '\003' .. sub(row, 2) .. spack(END, ops[e + 1], 0) .. second[slot]
       end

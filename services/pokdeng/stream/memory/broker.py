@@ -104,7 +104,7 @@ class MemoryBroker:
         self._topics[name] = [Partition(name, number) for number in range(partitions)]
         self._limits[name] = max_message_bytes
 
-    def append(  # noqa: PLR0917 - the fields of a record
+    def append(
         self,
         topic: str,
         key: bytes | None,

@@ -77,7 +77,8 @@ class Group:
     def commit(self, member: Member, offsets: Mapping[TopicPartition, int]) -> bool:
         """Keep offsets of a member's own partitions; False where they are no longer its own."""
         owned = member.owned
-        if owned is None or member not in self._members or owned.generation != self.generation:
+        # The generation rises only when nobody owns anything: who is in the group and owns, owns in this generation.
+        if owned is None or member not in self._members:
             return False
         if not owned.partitions.issuperset(offsets):
             return False

@@ -1,0 +1,104 @@
+"""The port's promises about publishing and asking, over the in-memory log and over Apache Kafka."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pokdeng.stream.port import Message, RecordRefusedError, TopicPartition
+from tests.stream.scenario import numbered, played
+
+if TYPE_CHECKING:
+    from tests.stream.worlds import OpenWorld, World
+
+
+def test_publish_returns_when_the_log_has_it(open_world: OpenWorld) -> None:
+    """The end has moved by then; order within a partition is kept, also over several batches and compressed."""
+
+    async def scenario(world: World) -> None:
+        await world.create(rounds=2)
+        zero, one = (TopicPartition(world.topic("rounds"), number) for number in (0, 1))
+        log = world.log("rounds")
+        large = [Message(b"k", b"%06d" % number + b"x" * 1000, [("n", b"1")]) for number in range(2000)]
+        await log.publish({zero: large, one: []})
+        await log.publish({one: large[:10]}, compressed=True)
+        assert await log.end_offsets([zero, one]) == {zero: 2000, one: 10}
+        assert [record.value for record in await log.read(zero, 0, 2000)] == [message.value for message in large]
+        assert [record.value for record in await log.read(one, 0, 10)] == [message.value for message in large[:10]]
+
+    played(open_world, scenario)
+
+
+def test_a_refused_message_is_named(open_world: OpenWorld) -> None:
+    """A message above the topic's limit is found by partition and index; batches above it are none."""
+
+    async def scenario(world: World) -> None:
+        await world.create(letters=1, max_message_bytes=5000)
+        partition = TopicPartition(world.topic("letters"), 0)
+        log = world.log("letters")
+        small = [Message(b"k", b"%06d" % number + b"x" * 1000, []) for number in range(20)]
+        await log.publish({partition: small})
+        assert [record.value for record in await log.read(partition, 0, 20)] == [message.value for message in small]
+        with pytest.raises(RecordRefusedError) as refused:
+            await log.publish({partition: [*small[:7], Message(b"k", b"x" * 6000, []), *small[7:]]})
+        assert (refused.value.partition, refused.value.index) == (partition, 7)
+        await log.publish({partition: [Message(b"k", b"after", [])]})
+        end = (await log.end_offsets([partition]))[partition]
+        assert (await log.read(partition, end - 1, end))[0].value == b"after"
+
+    played(open_world, scenario)
+
+
+def test_a_range_is_read_outside_of_the_group(open_world: OpenWorld) -> None:
+    """Exactly the offsets asked for that are still kept, whatever the group does."""
+
+    async def scenario(world: World) -> None:
+        await world.create(rounds=1)
+        partition = TopicPartition(world.topic("rounds"), 0)
+        log = world.log("rounds")
+        await world.append("rounds", 0, *numbered(3000))
+        assert [record.offset for record in await log.read(partition, 10, 2500)] == list(range(10, 2500))
+        assert await log.read(partition, 5, 5) == []
+        assert [record.offset for record in await log.read(partition, 2998, 9999)] == [2998, 2999]
+        await world.trim("rounds", 0, 2000)
+        assert [record.offset for record in await log.read(partition, 10, 2002)] == [2000, 2001]
+        assert await log.beginning_offsets([partition]) == {partition: 2000}
+        both = await asyncio.gather(log.read(partition, 2000, 2500), log.read(partition, 2500, 3000))
+        assert list(map(len, both)) == [500, 500]
+
+    played(open_world, scenario)
+
+
+def test_an_offset_is_found_by_time(open_world: OpenWorld) -> None:
+    """The first record not older than a broker time; the end where all are older."""
+
+    async def scenario(world: World) -> None:
+        await world.create(rounds=1)
+        partition = TopicPartition(world.topic("rounds"), 0)
+        log = world.log("rounds")
+        assert await log.offset_for_time(partition, 5) == 0
+        for value in numbered(4):
+            await world.append("rounds", 0, value)
+        records = await log.read(partition, 0, 4)
+        for record in records:
+            expected = min(other.offset for other in records if other.timestamp >= record.timestamp)
+            assert await log.offset_for_time(partition, record.timestamp) == expected
+        assert await log.offset_for_time(partition, 0) == 0
+        assert await log.offset_for_time(partition, records[-1].timestamp + 10_000) == 4
+
+    played(open_world, scenario)
+
+
+def test_partitions_are_counted(open_world: OpenWorld) -> None:
+    """A topic that does not exist is absent, and stays so."""
+
+    async def scenario(world: World) -> None:
+        await world.create(bets=3, funds=1)
+        log = world.log("bets")
+        names = [world.topic(name) for name in ("bets", "funds", "none")]
+        for _ in range(2):
+            assert await log.partition_counts(names) == {world.topic("bets"): 3, world.topic("funds"): 1}
+
+    played(open_world, scenario)
