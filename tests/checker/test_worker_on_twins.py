@@ -89,15 +89,8 @@ async def killed(seed: int) -> Report:
     return await report_of(line)
 
 
-REPLAYS_FORGET = pytest.mark.xfail(
-    reason="after a kill the replay takes late copies of finished rounds for records of unknown ones, and loses bets"
-)
-
-
 @pytest.mark.parametrize("seed", range(1, 4))
-@pytest.mark.parametrize(
-    "storm", [live, backlog, killed], ids=["live", "backlog", "killed"]
-)
+@pytest.mark.parametrize("storm", [live, backlog, killed])
 def test_all_promises_hold(storm: Callable[[int], Coroutine[None, None, Report]], seed: int) -> None:
     """Whenever the worker reads and however often it dies, the checker finds nothing."""
     report = asyncio.run(storm(seed))

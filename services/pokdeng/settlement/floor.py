@@ -139,24 +139,40 @@ class Floor:
 
 
 def revive(finished: Finished, events: Iterable[tuple[Record, TableEvent]]) -> Round | None:
-    """A finished round, folded again from its table events; None if they do not open it.
+    """A finished round, folded again from its table events and those that came after; None if they do not open it.
 
     Its shoe is not as it was then, so a card that was impossible then may lie in the round that is folded: which cards
     stood in the end is said by `finished`.
     """
     table: Table | None = None
+    is_as_it_ended = False
     for record, event in events:
         if isinstance(event, RoundOpened):
             shoe_id = event.shoe_id
             shoe = Shoe(shoe_id, finished.shoe.decks, Card.parse(finished.shoe.burn_card), 0, NO_COPIES)
-            table = Table(event.table_id, {shoe_id: shoe}, shoe_id)
-        if table is not None:
-            table, _ = evolve(table, event, Mark(record.offset, record.timestamp))
-    round_ = None if table is None else next(iter(table.rounds.values()), None)
-    if round_ is None or finished.places is None:
-        return round_
-    completed = round_.completed or Completed(Mark(finished.last_event, finished.caused_at_ms), "")
-    return round_._replace(places=finished.places, disputes={}, completed=completed)
+            table = table or Table(event.table_id, {shoe_id: shoe}, shoe_id)
+        if table is None:
+            continue
+        if record.offset > finished.last_event and not is_as_it_ended:
+            table, is_as_it_ended = _as_it_ended(table, finished), True
+        table, _ = evolve(table, event, Mark(record.offset, record.timestamp))
+    if table is None:
+        return None
+    return next(iter((table if is_as_it_ended else _as_it_ended(table, finished)).rounds.values()), None)
+
+
+def _as_it_ended(table: Table, finished: Finished) -> Table:
+    if finished.places is None:
+        return table
+    rounds = {
+        round_id: round_._replace(
+            places=finished.places,
+            disputes={},
+            completed=round_.completed or Completed(Mark(finished.last_event, finished.caused_at_ms), ""),
+        )
+        for round_id, round_ in table.rounds.items()
+    }
+    return table._replace(rounds=rounds)
 
 
 def _of_the_past(record: Record, event: TableEvent, table: Table, memory: Recalled) -> Verdict | None:
@@ -175,7 +191,9 @@ def _of_the_past(record: Record, event: TableEvent, table: Table, memory: Recall
         return Refused(DeadLetterReason.UNKNOWN_ROUND, f"round {event.round_id} is no longer in the log")
     shoe = table.shoes.get(round_.shoe_id) or finished.shoe.shoe()
     alone = Table(table.table_id, {shoe.shoe_id: shoe}, shoe.shoe_id, round_.round_id, {round_.round_id: round_})
-    return evolve(alone, event, Mark(record.offset, record.timestamp))[1]
+    after, verdict = evolve(alone, event, Mark(record.offset, record.timestamp))
+    memory.revived[table.table_id, event.round_id] = after.rounds[event.round_id]
+    return verdict
 
 
 def _of_a_past_shoe(record: Record, event: ShoeStarted, table: Table, memory: Recalled) -> Verdict | None:

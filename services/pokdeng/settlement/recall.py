@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pokdeng.events.ids import RoundId, ShoeId, TableId
     from pokdeng.events.inputs import BetEvent, TableEvent
     from pokdeng.ledger.port import Ledger
-    from pokdeng.rounds import Round
     from pokdeng.rounds.state import RoundEvent
     from pokdeng.settlement.desk import Desk, Read
     from pokdeng.settlement.finished import Finished
@@ -119,7 +118,7 @@ async def _recall_of_finished(
 ) -> None:
     """What is known of late bets, and the rounds that late table events are about."""
     late: dict[BetName, None] = {}
-    rounds: dict[tuple[TableId, RoundId], tuple[int, Finished]] = {}
+    rounds: dict[tuple[TableId, RoundId], tuple[TopicPartition, int, int, Finished]] = {}
     for desk, record, event in _about_rounds(reads_of):
         key = (event.table_id, event.round_id)
         finished = None if key in desk.books else desk.finished.get(key) or memory.round(*key).finished
@@ -129,12 +128,13 @@ async def _recall_of_finished(
             if record.offset >= finished.seal:
                 late[BetName(event.table_id, event.round_id, event.bet_id)] = None
         elif record.offset > finished.last_event and not desk.floor.has_round(*key):
-            rounds[key] = (desk.partition, finished)
+            place = TopicPartition(table_events, desk.partition)
+            rounds.setdefault(key, (place, finished.first_event, record.offset, finished))
     if late:
         for name, records in zip(late, await ledger.find_bets(list(late)), strict=True):
             memory.add_bets(name, records)
-    for key, (partition, finished) in rounds.items():
-        round_ = await _revive(log, TopicPartition(table_events, partition), key, finished)
+    for key, (place, start, end, finished) in rounds.items():
+        round_ = revive(finished, _of_round(await log.read(place, start, end), key))
         if round_ is not None:
             memory.revived[key] = round_
 
@@ -145,13 +145,6 @@ def _about_rounds(reads_of: list[tuple[Desk, list[Read]]]) -> Iterator[tuple[Des
         for _, record, event in reads:
             if not isinstance(event, MalformedRecordError | ShoeStarted | RoundOpened):
                 yield desk, record, event
-
-
-async def _revive(
-    log: Log, partition: TopicPartition, key: tuple[TableId, RoundId], finished: Finished
-) -> Round | None:
-    records = await log.read(partition, finished.first_event, finished.last_event + 1)
-    return revive(finished, _of_round(records, key))
 
 
 def _of_round(records: Iterable[Record], key: tuple[TableId, RoundId]) -> Iterable[tuple[Record, TableEvent]]:
