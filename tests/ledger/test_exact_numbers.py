@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,12 +22,15 @@ from tests.ledger.world import (
     owner,
     planted,
     refused,
+    round_of,
     settle,
     withdraw,
     withdrawal,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pokdeng.ledger.port import Operation
     from tests.ledger.world import World
 
@@ -87,7 +91,8 @@ async def test_numbers_around_four_bytes_are_exact(world: World) -> None:
     """Answers are stored in four bytes a number or more; the border changes nothing."""
     ledger = await owner(world)
     border = 2**32
-    for at, available in enumerate((border - 2_001, border - 2_000, border - 1, border, border + 1)):
+    around = (border + step for step in (-2_001, -2_000, -1_003, -1_002, -1_000, -999, -1, 0, 1))
+    for at, available in enumerate(around):
         account = AccountId(f"B-{at}")
         await world.plant(planted(available, 0, 1, account=account))
         bet = hold(5, account=account, bet_id=f"b{at}")
@@ -190,6 +195,18 @@ async def test_an_amount_out_of_range_stops_the_call(world: World, amount: int) 
     assert await balance(ledger) == (8_000, 2_000, 2)
 
 
+@pytest.mark.parametrize("revision", [0, -1, 2**24])
+@in_world
+async def test_a_revision_out_of_range_stops_the_call(world: World, revision: int) -> None:
+    """Revisions count from 1, in three bytes."""
+    ledger = await owner(world)
+    bet = hold(5)
+    await ledger.apply([deposit(1), bet])
+    with pytest.raises(LedgerCorruptError, match="revision"):
+        await apply(ledger, settle(bet, 0, revision=revision))
+    assert await apply(ledger, settle(bet, 0, revision=2**24 - 1)) == moved(8_000, 0, 3)
+
+
 @pytest.mark.parametrize("raw", [b"8000:text:2", b"", b"\0" * 26, b"\0" * 28])
 @in_world
 async def test_text_in_the_place_of_a_balance_is_corrupt(redis_world: RedisWorld, raw: bytes) -> None:
@@ -206,21 +223,45 @@ async def test_text_in_the_place_of_a_balance_is_corrupt(redis_world: RedisWorld
     assert await apply(ledger, settle(bet, 3_000)) == moved(11_000, 0, 3)
 
 
-@pytest.mark.parametrize("cut", [0, 1, 27, 28, 33, 46, 56, 57, 70])
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    **{f"cut at {at}": partial(lambda at, raw: raw[:at], at) for at in (0, 1, 27, 28, 33, 46, 56, 57, 70)},
+    "one byte more": lambda raw: raw + b"x",
+    "an end too many": lambda raw: raw + raw[46:],
+    **{f"state {state}": partial(lambda state, raw: bytes([state]) + raw[1:], state) for state in (0, 1, 2, 5, 255)},
+    "longer name": lambda raw: raw[:2] + bytes([raw[2] + 1]) + raw[3:],
+    "no answer": lambda raw: raw[:3] + b"\0" + raw[4:],
+    "negative taken": lambda raw: raw[:21] + b"\xff" * 7 + raw[28:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 @in_world
-async def test_a_cut_bet_record_is_corrupt(redis_world: RedisWorld, cut: int) -> None:
-    """A record that lost its end is not read as another bet."""
+async def test_a_damaged_bet_record_is_corrupt(redis_world: RedisWorld, damage: str) -> None:
+    """A record that lost its end, grew or was changed is not read as another bet."""
     ledger = await owner(redis_world)
     bet = hold(5)
     await ledger.apply([deposit(1), bet, settle(bet, 3_000)])
     key = redis_world.key(ONE, "r:T-1|R-1")
     whole = await redis_world.get(key, "b1")
-    await redis_world.put(key, "b1", whole[:cut])
+    await redis_world.put(key, "b1", DAMAGES[damage](whole))
     for operation in (bet, settle(bet, 3_000), withdraw(bet, 6)):
         with pytest.raises(LedgerCorruptError, match="b1"):
             await apply(ledger, operation)
+    with pytest.raises(LedgerCorruptError, match="b1"):
+        await ledger.round_bets([round_of(bet)])
     await redis_world.put(key, "b1", whole)
     assert await apply(ledger, settle(bet, 3_000)) == moved(11_000, 0, 3, is_fresh=False)
+
+
+@in_world
+async def test_a_damaged_transfer_is_corrupt(redis_world: RedisWorld) -> None:
+    """A transfer's record that cannot be read stops the call, and the transfer is not done again."""
+    ledger = await owner(redis_world)
+    await apply(ledger, deposit(1, transfer="X"))
+    await redis_world.redis.set(redis_world.key(ONE, f"t:d:{ONE}|X"), b"\x93\x01")
+    with pytest.raises(LedgerCorruptError, match="X"):
+        await apply(ledger, deposit(1, transfer="X"))
+    assert await balance(ledger) == (10_000, 0, 1)
 
 
 @in_world

@@ -77,6 +77,20 @@ async def test_a_lost_reply_moves_money_once(
 
 
 @in_world
+async def test_a_call_sent_twice_does_not_hide_a_later_loss(redis_world: RedisWorld) -> None:
+    """It counts once: the loss of the next one is noticed (BEHIND)."""
+    async with behind_a_proxy(redis_world) as (ledger, proxy):
+        await apply(ledger, deposit(1))
+        proxy.fault = Fault.DROP_REPLY
+        await apply(ledger, BET)
+        await redis_world.keep()
+        await apply(ledger, hold(6, bet_id="b2"))
+        await redis_world.set_back()
+        with pytest.raises(LedgerLostError, match="behind"):
+            await apply(ledger, hold(7, bet_id="b3"))
+
+
+@in_world
 async def test_a_late_reply_moves_money_once(redis_world: RedisWorld) -> None:
     """The client's patience ends before the answer comes: 1100/0/2, not 2100 (O04)."""
     async with behind_a_proxy(redis_world, timeout_ms=60) as (ledger, proxy):

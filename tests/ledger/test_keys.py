@@ -9,7 +9,8 @@ from pokdeng.events.ids import AccountId
 from pokdeng.events.reasons import BetReason
 from pokdeng.ledger.embedded import embedded_server
 from pokdeng.ledger.encoding import calls_of
-from pokdeng.ledger.port import Note, Operation, bucket_of
+from pokdeng.ledger.port import LedgerError, Note, Operation, bucket_of
+from pokdeng.ledger.redis_ledger import RedisLedger
 from tests.ledger.world import (
     TABLES,
     RedisWorld,
@@ -53,6 +54,13 @@ def test_the_keys_of_a_call_share_a_slot(buckets: int) -> None:
     for call in calls:
         assert len({key_slot(key.encode()) for key in call.keys("pokdeng")}) == 1
     assert {call.bucket for call in calls} == {bucket_of(account, buckets) for account in ACCOUNTS}
+
+
+@pytest.mark.parametrize("prefix", ["a{b", "a}b", "{a}"])
+def test_a_prefix_cannot_part_the_keys_of_a_bucket(prefix: str) -> None:
+    """The first brace of a key is that of its bucket."""
+    with pytest.raises(LedgerError, match="brace"):
+        RedisLedger("redis://127.0.0.1:1", prefix=prefix)
 
 
 @in_world

@@ -85,6 +85,16 @@ async def test_an_accepted_incarnation_takes_writers_again(world: World) -> None
 
 
 @in_world
+async def test_an_empty_store_cannot_be_accepted(world: World) -> None:
+    """There is nothing to verify, and nothing is made of it."""
+    ledger = await owner(world)
+    await world.empty()
+    with pytest.raises(LedgerLostError, match="cold"):
+        await ledger.accept_incarnation()
+    assert not await ledger.open()
+
+
+@in_world
 async def test_a_store_set_back_is_behind(world: World) -> None:
     """An acknowledged call is missing: nothing is written on top of the hole, by any call of that source."""
     ledger = await owner(world)

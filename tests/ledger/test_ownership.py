@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import pytest
 
+from pokdeng.events.ids import AccountId
 from pokdeng.ledger.port import FencedError, Note, Source
 from tests.ledger.world import (
     FUNDS,
@@ -26,7 +28,7 @@ from tests.ledger.world import (
 
 if TYPE_CHECKING:
     from pokdeng.ledger.port import Operation
-    from tests.ledger.world import World
+    from tests.ledger.world import RedisWorld, World
 
 OTHER = Source("p2")
 
@@ -172,3 +174,19 @@ async def test_owners_come_and_go_and_every_bet_is_moved_once(world: World) -> N
     answers = await ledger.apply([*bets, *[settle(bet, 0) for bet in bets]])
     assert not any(answer.is_fresh for answer in answers[:40])
     assert await balance(ledger) == (10_000 - 40 * 20, 0, 81)
+
+
+@in_world
+async def test_an_epoch_never_falls(redis_world: RedisWorld) -> None:
+    """Where the bucket that gives epochs out was set back, the next one is above all that the others have seen."""
+    ledger = await owner(redis_world)
+    home = crc32(FUNDS.encode()) % redis_world.buckets
+    metas = [f"{redis_world.prefix}:{{{bucket}}}m" for bucket in range(redis_world.buckets)]
+    for bucket, meta in enumerate(metas):
+        if bucket != home:
+            await redis_world.put(meta, f"e:{FUNDS}", "50")
+    await ledger.acquire([FUNDS], group=GROUP, generation=1)
+    assert [int(await redis_world.get(meta, f"e:{FUNDS}")) for meta in metas] == [51] * redis_world.buckets
+    accounts = [AccountId(f"A-{number}") for number in range(20)]
+    answers = await ledger.apply([deposit(at, account=account) for at, account in enumerate(accounts)])
+    assert all(answer.is_fresh for answer in answers)

@@ -10,6 +10,7 @@ from pokdeng.ledger.port import Source, Status
 from tests.ledger.world import (
     FUNDS,
     SOURCES,
+    RedisWorld,
     World,
     apply,
     balance,
@@ -190,3 +191,14 @@ async def test_money_goes_where_it_is_sent_with_any_number_of_buckets(world: Wor
     assert {found.account: found.available async for found in ledger.accounts()} == {
         account: at + 1 for at, account in enumerate(accounts)
     }
+
+
+@in_world
+async def test_a_transfer_is_remembered_for_the_configured_time(redis_world: RedisWorld) -> None:
+    """Redis ends it by itself; bets and accounts have no end."""
+    ledger = redis_world.handle(transfer_ttl_ms=1_000_000)
+    await own(ledger)
+    await ledger.apply([deposit(1), withdrawal(2, 10**6), hold(1)])
+    left = {key: await redis_world.redis.pttl(key) for key in await redis_world.keys() if b"}l:" not in key}
+    assert sum(990_000 < ttl <= 1_000_000 for ttl in left.values()) == 2
+    assert {ttl for key, ttl in left.items() if b"}t:" not in key} == {-1}

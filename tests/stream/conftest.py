@@ -1,31 +1,18 @@
-"""One broker a session, where there is one; every test of the contract runs over both logs."""
+"""Every test of the contract runs over both logs, where a broker is at hand."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.stream.worlds import OpenWorld, kafka_world, memory_world
-from tests.support.kafka import is_at_hand, kafka_for_tests
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tests.support.kafka import is_at_hand
 
 _IS_REQUIRED = os.environ.get("POKDENG_REQUIRE_KAFKA") == "1"
 _HAS_KAFKA = _IS_REQUIRED or is_at_hand()
 _WORLDS = ["memory", "kafka"] if _HAS_KAFKA else ["memory"]
 collect_ignore = [] if _HAS_KAFKA else ["test_kafka_log.py"]
-
-
-@pytest.fixture(scope="session")
-def kafka_bootstrap() -> Iterator[str]:
-    """The address of the session's broker."""
-    with kafka_for_tests() as kafka:
-        if kafka is None:
-            pytest.fail("POKDENG_REQUIRE_KAFKA=1, but there is no address, image, or Java with Maven")
-        yield kafka.bootstrap
 
 
 @pytest.fixture(params=_WORLDS)

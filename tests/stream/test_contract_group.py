@@ -101,7 +101,7 @@ def test_everything_is_revoked_before_it_is_assigned_anew(open_world: OpenWorld)
         recorder.to_commit_when_revoked = {zero: 1, one: 2}
         joined = world.log("bets")
         heir = await started(joined)
-        await recorder.until(lambda: len(recorder.assignments) == 2)
+        await recorder.until(lambda: len(recorder.assignments) >= 2)
         await heir.until(lambda: bool(heir.owned))
         assert [call for call in recorder.calls if call != "arrived"][:3] == ["assigned", "revoked", "assigned"]
         assert recorder.commits[0]
@@ -149,7 +149,7 @@ def test_a_member_without_partitions_stands_by(open_world: OpenWorld) -> None:
         await owner.until(lambda: owner.count == 1)
         other = await started(standby)
         await other.until(lambda: bool(other.assignments))
-        await owner.until(lambda: len(owner.assignments) == 2)
+        await owner.until(lambda: len(owner.assignments) >= 2)
         idle, busy = (other, owner) if not other.owned else (owner, other)
         assert not idle.owned
         assert len(busy.owned) == 1

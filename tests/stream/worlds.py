@@ -135,7 +135,7 @@ class KafkaWorld:
         self._logs: list[KafkaLog] = []
         self.settings = KafkaSettings(
             bootstrap=bootstrap,
-            session_timeout_ms=1500,
+            session_timeout_ms=6000,
             heartbeat_interval_ms=100,
             rebalance_timeout_ms=10_000,
             request_timeout_ms=10_000,

@@ -40,6 +40,7 @@ IMAGE = "confluentinc/cp-kafka:7.6.0"
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 15.0
+_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,24 +95,42 @@ def has_image(image: str) -> bool:
 @contextmanager
 def native_kafka(port: int | None = None) -> Iterator[str]:
     """One broker on 127.0.0.1, empty, gone after the block. Yields its address."""
-    if port is None:
-        port = free_port()
-    elif _answers(port):
+    if port is not None and _answers(port):
         raise RuntimeError(f"somebody listens on port {port} already")
+    with tempfile.TemporaryDirectory(prefix="pokdeng-kafka-") as home:
+        broker, bootstrap = _started(Path(home), port)
+        try:
+            yield bootstrap
+        finally:
+            _stop(broker)
+
+
+def _started(home: Path, port: int | None) -> tuple[subprocess.Popen[bytes], str]:
+    """Format and start; where the port was ours to choose and somebody else took it meanwhile, choose again."""
     libraries = str(_libraries() / "*")
     java = shutil.which("java") or "java"
-    with tempfile.TemporaryDirectory(prefix="pokdeng-kafka-") as home:
-        config = Path(home) / "server.properties"
+    logging = f"-Dlog4j2.configurationFile={SCRIPTS / 'log4j2.properties'}"
+    cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    for attempt in range(1, _ATTEMPTS + 1):
+        chosen, controller = (port or free_port(), free_port())
+        folder = home / str(attempt)
+        folder.mkdir()
+        config, said = folder / "server.properties", folder / "said"
         config.write_text(
-            _filled({"port": str(port), "controller_port": str(free_port()), "logs": str(Path(home) / "logs")})
+            _filled({"port": str(chosen), "controller_port": str(controller), "logs": str(folder / "logs")})
         )
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        logging = f"-Dlog4j2.configurationFile={SCRIPTS / 'log4j2.properties'}"
         _run_quietly(
-            java, logging, "-cp", libraries, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)
+            java,
+            logging,
+            "-cp",
+            libraries,
+            "kafka.tools.StorageTool",
+            "format",
+            f"--cluster-id={cluster}",
+            "-c",
+            str(config),
         )
         # A session of its own: an interrupt from the keyboard reaches the tests first, which still need the broker.
-        said = Path(home) / "said"
         with said.open("wb") as output:
             broker = subprocess.Popen(  # noqa: S603 - our own words
                 [java, "-Xms512m", "-Xmx1g", "-XX:+UseSerialGC", logging, "-cp", libraries, "kafka.Kafka", str(config)],
@@ -120,15 +139,23 @@ def native_kafka(port: int | None = None) -> Iterator[str]:
                 start_new_session=True,
             )
         try:
-            _wait_until_it_answers(port, broker, said)
-            yield f"127.0.0.1:{port}"
-        finally:
-            broker.terminate()
-            try:
-                broker.wait(_STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                broker.kill()
-                broker.wait()
+            _wait_until_it_answers(chosen, broker, said)
+        except BaseException as error:
+            _stop(broker)
+            if isinstance(error, RuntimeError) and port is None and attempt < _ATTEMPTS:
+                continue
+            raise
+        return broker, f"127.0.0.1:{chosen}"
+    raise AssertionError
+
+
+def _stop(broker: subprocess.Popen[bytes]) -> None:
+    broker.terminate()
+    try:
+        broker.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        broker.kill()
+        broker.wait()
 
 
 def free_port() -> int:

@@ -145,7 +145,7 @@ class RunningWorker:
         await self.until(lambda: self.engine.is_recovered and self.engine.is_idle and not self._unread(), within=within)
 
     async def failure(self, *, within: float = 30.0) -> BaseException:
-        """Wait until something stops the worker, and let it die of it as its process does: nothing more is committed."""
+        """Wait until something stops the worker, and let it die of it: nothing more is committed."""
         await asyncio.wait({self.task, self._failed}, return_when=asyncio.FIRST_COMPLETED, timeout=within)
         errors = [task.exception() for task in (self.task, self._failed) if task.done()]
         error = next((error for error in errors if error is not None), None)

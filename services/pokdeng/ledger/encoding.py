@@ -50,7 +50,7 @@ _BET_REST: Final = {
 _STATES: Final = {1: BetState.ACCEPTED, 2: BetState.REFUSED, 3: BetState.WITHDRAWN, 4: BetState.SETTLED}
 
 encode: Final = msgspec.msgpack.Encoder().encode
-decode_answers: Final = msgspec.msgpack.Decoder(list[Answer]).decode
+_decode_answers: Final = msgspec.msgpack.Decoder(list[Answer]).decode
 
 
 class Call:
@@ -159,6 +159,14 @@ def calls_of(operations: Sequence[Operation], bucket_of: Callable[[AccountId], i
     return calls
 
 
+def decode_answers(head: bytes, body: bytes) -> list[Answer]:
+    """Read a script's answers. Raises LedgerCorruptError where one, from a stored record, is not what it must be."""
+    try:
+        return _decode_answers(head + body)
+    except msgspec.MsgspecError as error:
+        raise LedgerCorruptError(f"an answer kept in a record cannot be read: {error}") from error
+
+
 def encode_account(account: Account) -> bytes:
     """The stored form of an account.
 
@@ -199,8 +207,8 @@ def decode_bet(name: BetName, raw: bytes) -> BetRecord:
         first_at = _BET_HEAD_SIZE + account_size
         end_at = first_at + first_size
         of = _STATES[state]
-        if len(raw) - end_at not in _BET_REST[of]:
-            raise LedgerCorruptError(f"bet {name}: {len(raw)} bytes in state {of}")
+        if len(raw) - end_at not in _BET_REST[of] or first_size == 0 or taken < 0:
+            raise LedgerCorruptError(f"bet {name}: unreadable record {raw!r}")
         reason = None
         if of is BetState.REFUSED:
             reason = BetReason(msgspec.msgpack.decode(raw[first_at:end_at], type=str))

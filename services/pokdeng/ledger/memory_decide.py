@@ -25,6 +25,7 @@ from pokdeng.ledger.port import (
     Withdraw,
 )
 
+_LARGEST_REVISION: Final = 2**24 - 1
 _DUPLICATE: Final = Answer(Status.DUPLICATE, is_fresh=False)
 _CONFLICT: Final = Answer(Status.CONFLICT, is_fresh=False)
 _ABSENT: Final = Answer(Status.ABSENT, is_fresh=False)
@@ -120,6 +121,8 @@ class Decision:
 
     def _settle(self, settle: Settle, balance: Balance | None) -> Answer:
         _check_amount(settle.returned, f"bet {settle.bet_id} returns")
+        if not 1 <= settle.revision <= _LARGEST_REVISION:
+            raise LedgerCorruptError(f"bet {settle.bet_id} is settled in revision {settle.revision}")
         known = self._bet(settle)
         if known is None or known.record.account != settle.account:
             return _ABSENT

@@ -50,7 +50,7 @@ class _Owned:
 
 
 class RedisLedger:
-    """`Ledger` in Redis. Source of the layout and of each check: docs/decisions, "The ledger in Redis"."""
+    """`Ledger` in Redis. The layout of values and the checks are told in `scripts/`."""
 
     def __init__(
         self,
@@ -73,7 +73,12 @@ class RedisLedger:
             timeout_ms: of connecting and of each answer.
             retry_budget_ms: how long a failing pipeline is sent again before LedgerUnavailableError.
             transfer_ttl_ms: how long a transfer is remembered: the retention of `funds` and a day.
+
+        Raises:
+            LedgerError: where the prefix has a brace, which would part the keys of a bucket.
         """
+        if set("{}") & set(prefix):
+            raise LedgerError(f"prefix {prefix!r} has a brace")
         self._prefix = prefix
         self._buckets = buckets
         self._lease_ms = lease_ms
@@ -179,7 +184,7 @@ class RedisLedger:
             self._owned[source].calls[bucket] += count
         answers: list[Any] = [None] * len(operations)
         for call, reply in zip(calls, replies, strict=True):
-            for position, answer in zip(call.positions, decode_answers(reply[1] + reply[2]), strict=True):
+            for position, answer in zip(call.positions, decode_answers(reply[1], reply[2]), strict=True):
                 answers[position] = answer
         return answers
 

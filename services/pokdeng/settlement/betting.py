@@ -41,7 +41,7 @@ class Betting:
         offset = record.offset
         known = book.bets.get(bet.bet_id) or book.strays.get(bet.bet_id)
         if known is not None:
-            self._known(record, bet, is_same=known.says_the_same(bet) or book.round.is_over)
+            self._known(record, bet, is_same=known.says_the_same(bet) or book.is_done(record.timestamp))
             return
         book.touch(offset)
         seal = book.seal
@@ -197,7 +197,7 @@ class Betting:
             reason = BetReason(answer.reason or "")
             if answer.is_fresh:
                 self.batch.tally[bets_rejected(reason)] += 1
-            elif reason.value in _TOO_LATE and book.wait_ms is not None and record.timestamp <= book.wait_ms:
+            elif reason.value in _TOO_LATE and (book.wait_ms is None or record.timestamp <= book.wait_ms):
                 book.cap(entry.offset)
             self._voice.bet_rejected(self.batch, record, entry.bet, reason)
         elif status is Status.CONFLICT:

@@ -81,6 +81,7 @@ class Book:
         "cancels",
         "ending",
         "first",
+        "is_closing",
         "last",
         "round",
         "round_id",
@@ -108,6 +109,8 @@ class Book:
         self.seal: int | None = None
         self.ending: Ending | None = None
         """How the table's events ended the round, None while they have not."""
+        self.is_closing = False
+        """Whether its results are being said, if not acknowledged yet."""
 
     def touch(self, offset: int) -> None:
         """A record of `bets` at `offset` belongs to this round."""
@@ -124,6 +127,20 @@ class Book:
         """A bet in time at `offset` was answered as too late before: the seal cannot lie behind it."""
         if self.seal is None or offset < self.seal:
             self.seal = offset
+
+    @property
+    def oldest_needed(self) -> int | None:
+        """The oldest record of `bets` that a replay needs: its first bet, or the one that sealed it."""
+        if self.first is None or self.seal is None:
+            return self.seal if self.first is None else self.first
+        return min(self.first, self.seal)
+
+    def is_done(self, at_ms: int) -> bool:
+        """Whether the round is finished for a bet of that broker time: over, and every bet up to its close read."""
+        round_ = self.round
+        if round_.completed is None or round_.closed_at_ms is None:
+            return round_.cancelled is not None
+        return at_ms > round_.closed_at_ms
 
     @property
     def standing(self) -> list[Entry]:

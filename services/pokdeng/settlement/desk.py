@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pokdeng.events.inputs import BetCancelled, BetPlaced, BettingClosed, RoundOpened, ShoeStarted
 from pokdeng.events.reasons import BetReason, CancelReason
 from pokdeng.ledger.port import Source
+from pokdeng.rounds import new_shoe
 from pokdeng.settlement.betting import Betting
 from pokdeng.settlement.book import Book, Ending
 from pokdeng.settlement.closing import Closing
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pokdeng.events.inputs import BetEvent, TableEvent
     from pokdeng.events.reasons import HoldReason
     from pokdeng.ledger.port import Note
-    from pokdeng.rounds import Applied, Refused, Table
+    from pokdeng.rounds import Applied, Refused, Round, Table
     from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.finished import Finished, TableNote
     from pokdeng.settlement.house import House
@@ -118,6 +119,7 @@ class Desk:
         """An event counts: open, close, seal or end a book."""
         if isinstance(event, ShoeStarted):
             shoe = table.shoes[event.shoe_id]
+            self._memory.shoe_started(table.table_id, shoe, record.offset)
             self._batch.notes.append(
                 shoe_note(self.source, table.table_id, shoe, record.offset, self._house.remember_ms)
             )
@@ -126,7 +128,7 @@ class Desk:
             self._held(record, event, table, verdict.held)
         key = (table.table_id, event.round_id)
         if isinstance(event, RoundOpened):
-            if key not in self.finished:
+            if key not in self.finished and self._memory.round(*key).finished is None:
                 book = self.books[key] = Book(table.table_id, table.rounds[event.round_id])
                 self._memory.seed(book)
             return
@@ -138,8 +140,7 @@ class Desk:
             known.wait_ms = record.timestamp
             self._waiting.append(known)
         if verdict.over is not None:
-            is_alone = all(other.is_over for other in table.rounds.values())
-            known.ending = Ending(round_, table.shoes[round_.shoe_id], table if is_alone else None)
+            known.ending = _ending(table, round_)
             if known.seal is not None:
                 self._close(known)
 
@@ -216,7 +217,14 @@ class Desk:
             raise ValueError(f"round {book.round_id} of {book.table_id} has not ended")
         if book in self._waiting:
             self._waiting.remove(book)
+        book.is_closing = True
+        if self._is_before_another(book):
+            ending = Ending(ending.round, ending.shoe, None)
         Closing(self._batch, self._house, self.source, self.partition, book, ending, self._said).begin()
+
+    def _is_before_another(self, book: Book) -> bool:
+        """Whether another round of the table will be said after it: no snapshot may absorb that one yet."""
+        return any(other.table_id == book.table_id and not other.is_closing for other in self.books.values())
 
     def _said(self, book: Book, finished: Finished) -> None:
         key = (book.table_id, book.round_id)
@@ -238,8 +246,8 @@ class Desk:
         """The next offsets to commit, of table events and of bets: nothing below is needed by a replay."""
         oldest_event = self.floor.oldest_needed
         next_event = self.next_event if oldest_event is None else min(oldest_event, self.next_event)
-        firsts = [book.first for book in self.books.values() if book.first is not None]
-        return next_event, min(firsts, default=self.next_bet) if firsts else self.next_bet
+        needed = (book.oldest_needed for book in self.books.values())
+        return next_event, min((oldest for oldest in needed if oldest is not None), default=self.next_bet)
 
     def idle_notes(self) -> list[Note]:
         """Notes of tables where nothing is going on, that would keep the log for nothing. Then call `noted_idle`."""
@@ -269,6 +277,10 @@ class Desk:
         """What to remember of rounds before they leave memory: each, its shoe for as long, and its table."""
         ttl_ms = self._house.remember_ms
         notes = [mark_note(self.source, round_page(*key), finished, ttl_ms) for key, finished in passed.items()]
+        notes.extend(
+            shoe_note(self.source, table_id, finished.shoe.shoe(), finished.first_event, ttl_ms)
+            for (table_id, _), finished in passed.items()
+        )
         for table_id in {table_id for table_id, _ in passed}:
             snapshot = self.floor.snapshot(table_id)
             if snapshot is not None:
@@ -280,3 +292,11 @@ class Desk:
         for key in passed:
             del self.finished[key]
             self.floor.forget_round(*key)
+
+
+def _ending(table: Table, round_: Round) -> Ending:
+    """How a round ended. While another one goes on, its shoe is told as it began: the counts would tell its cards."""
+    shoe = table.shoes[round_.shoe_id]
+    if all(other.is_over for other in table.rounds.values()):
+        return Ending(round_, shoe, table)
+    return Ending(round_, new_shoe(shoe.shoe_id, shoe.decks, shoe.burn_card), None)

@@ -183,7 +183,7 @@ def _of_the_past(record: Record, event: TableEvent, table: Table, memory: Recall
         return None
     finished = memory.round(table.table_id, event.round_id).finished
     if isinstance(event, RoundOpened):
-        return _opened_again(event, table, memory, finished)
+        return _opened_again(record, event, table, memory, finished)
     if finished is None or record.offset <= finished.last_event:
         return None if finished is None else Duplicate()
     round_ = memory.revived.get((table.table_id, event.round_id))
@@ -205,7 +205,11 @@ def _of_a_past_shoe(record: Record, event: ShoeStarted, table: Table, memory: Re
     return Refused(DeadLetterReason.ID_CONFLICT, f"shoe {event.shoe_id} was started with other content")
 
 
-def _opened_again(event: RoundOpened, table: Table, memory: Recalled, finished: Finished | None) -> Verdict | None:
+def _opened_again(
+    record: Record, event: RoundOpened, table: Table, memory: Recalled, finished: Finished | None
+) -> Verdict | None:
+    if finished is not None and record.offset <= finished.first_event:
+        return None  # read again: folded anew for the sake of its shoe
     if finished is not None:
         if finished.shoe_id == event.shoe_id:
             return Duplicate()

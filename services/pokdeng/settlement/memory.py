@@ -124,15 +124,17 @@ class ShoeMark(msgspec.Struct, frozen=True, array_like=True):
 class Recalled:
     """What was recalled for one batch, of rounds, shoes and tables that are not held in memory."""
 
-    __slots__ = ("_rounds", "_shoes", "revived", "tables")
+    __slots__ = ("_rounds", "_shoes", "asked_bets", "revived", "tables")
 
     def __init__(self) -> None:
         """Nothing yet."""
         self._rounds: dict[tuple[TableId, RoundId], RoundMemory] = {}
-        self._shoes: dict[tuple[TableId, ShoeId], ShoeMark] = {}
+        self._shoes: dict[tuple[TableId, ShoeId], ShoeMark | None] = {}
         self.tables: dict[TableId, TableNote] = {}
-        self.revived: dict[tuple[TableId, RoundId], Round] = {}
-        """Finished rounds, folded again from the log."""
+        self.asked_bets: set[BetName] = set()
+        """Late bets that the ledger was asked about."""
+        self.revived: dict[tuple[TableId, RoundId], Round | None] = {}
+        """Finished rounds, folded again from the log; None where it keeps them no more."""
 
     def add_round(self, table_id: TableId, round_id: RoundId, fields: Mapping[str, bytes]) -> RoundMemory:
         """A round's page."""
@@ -141,8 +143,12 @@ class Recalled:
 
     def add_shoe(self, table_id: TableId, shoe_id: ShoeId, fields: Mapping[str, bytes]) -> None:
         """A shoe's page."""
-        if MARK in fields:
-            self._shoes[table_id, shoe_id] = msgspec.json.decode(fields[MARK], type=ShoeMark)
+        mark = msgspec.json.decode(fields[MARK], type=ShoeMark) if MARK in fields else None
+        self._shoes[table_id, shoe_id] = mark
+
+    def shoe_started(self, table_id: TableId, shoe: Shoe, offset: int) -> None:
+        """A shoe starts in this batch: its page is not written yet."""
+        self._shoes[table_id, shoe.shoe_id] = ShoeMark(offset, shoe.decks, str(shoe.burn_card))
 
     def add_table(self, table_id: TableId, fields: Mapping[str, bytes]) -> None:
         """A table's page."""
@@ -151,8 +157,17 @@ class Recalled:
 
     def add_bets(self, name: BetName, records: tuple[BetRecord, ...]) -> None:
         """What the ledger knows of a late bet of a finished round."""
+        self.asked_bets.add(name)
         for record in records:
             self.round(name.table, name.round).known[name.bet_id] = record
+
+    def has_round(self, table_id: TableId, round_id: RoundId) -> bool:
+        """Whether a round's page was recalled."""
+        return (table_id, round_id) in self._rounds
+
+    def has_shoe(self, table_id: TableId, shoe_id: ShoeId) -> bool:
+        """Whether a shoe's page was recalled."""
+        return (table_id, shoe_id) in self._shoes
 
     def round(self, table_id: TableId, round_id: RoundId) -> RoundMemory:
         """A round's page, empty where there was none."""

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from pokdeng.ledger.port import Ledger, Note
     from pokdeng.settlement.cashier import Cashier
-    from pokdeng.settlement.desk import Desk
+    from pokdeng.settlement.desk import Desk, Key
+    from pokdeng.settlement.finished import Finished
     from pokdeng.settlement.house import House
     from pokdeng.stream.port import Log
 
@@ -32,6 +33,8 @@ class Progress:
         self._house = house
         self._committed: dict[TopicPartition, int] = {}
         self._commit: asyncio.Task[dict[TopicPartition, int] | None] | None = None
+        self._passed: list[tuple[Desk, dict[Key, Finished]]] = []
+        """Rounds that the commit under way passes: noted, still in memory."""
 
     async def tick(self, desks: Iterable[Desk], cashiers: Iterable[Cashier]) -> None:
         """Begin a commit, or take the result of the one under way; must not run beside other calls of the ledger."""
@@ -40,7 +43,7 @@ class Progress:
             if not self._commit.done():
                 return
             task, self._commit = self._commit, None
-            await self._take(task.result(), desks)
+            await self._take(task.result())
         offsets = await self._wanted(desks, cashiers)
         if offsets:
             self._commit = asyncio.create_task(self._send(offsets))
@@ -50,10 +53,10 @@ class Progress:
         desks = list(desks)
         if self._commit is not None:
             task, self._commit = self._commit, None
-            await self._take(await task, desks)
+            await self._take(await task)
         offsets = await self._wanted(desks, cashiers)
         if offsets:
-            await self._take(await self._send(offsets), desks)
+            await self._take(await self._send(offsets))
 
     async def _wanted(self, desks: list[Desk], cashiers: Iterable[Cashier]) -> dict[TopicPartition, int]:
         await self._note_idle(desks)
@@ -65,7 +68,29 @@ class Progress:
             wanted[TopicPartition(topics.bets, desk.partition)] = next_bet
         for cashier in cashiers:
             wanted[TopicPartition(topics.funds, cashier.partition)] = cashier.next_transfer
-        return {partition: offset for partition, offset in wanted.items() if offset > self._committed.get(partition, 0)}
+        committed = self._committed
+        risen = {partition: offset for partition, offset in wanted.items() if offset > committed.get(partition, 0)}
+        if risen:
+            await self._note_passed(desks, committed | risen)
+        return risen
+
+    async def _note_passed(self, desks: list[Desk], offsets: dict[TopicPartition, int]) -> None:
+        """Note the rounds of which a replay from these offsets needs nothing.
+
+        Before the commit: whoever goes on from there reads nothing of them again, and must find them noted.
+        """
+        topics = self._house.topics
+        self._passed = []
+        for desk in desks:
+            over = desk.passed(
+                offsets.get(TopicPartition(topics.table_events, desk.partition), 0),
+                offsets.get(TopicPartition(topics.bets, desk.partition), 0),
+            )
+            if over:
+                self._passed.append((desk, over))
+        notes = [note for desk, over in self._passed for note in desk.notes_of(over)]
+        if notes:
+            await self._ledger.remember(notes)
 
     async def _note_idle(self, desks: list[Desk]) -> None:
         """Note tables where nothing is going on, so that they keep nothing of the log."""
@@ -80,25 +105,13 @@ class Progress:
     async def _send(self, offsets: dict[TopicPartition, int]) -> dict[TopicPartition, int] | None:
         return offsets if await self._log.commit(offsets) else None
 
-    async def _take(self, offsets: dict[TopicPartition, int] | None, desks: list[Desk]) -> None:
+    async def _take(self, offsets: dict[TopicPartition, int] | None) -> None:
+        passed, self._passed = self._passed, []
         if offsets is None:
             return  # the group rebalanced: the next owner goes on from what was committed before
         self._committed.update(offsets)
-        topics = self._house.topics
-        names: list[RoundName] = []
-        notes: list[Note] = []
-        passed = []
-        for desk in desks:
-            over = desk.passed(
-                self._committed.get(TopicPartition(topics.table_events, desk.partition), 0),
-                self._committed.get(TopicPartition(topics.bets, desk.partition), 0),
-            )
-            if over:
-                passed.append((desk, over))
-                names.extend(RoundName(desk.source, *key) for key in over)
-                notes.extend(desk.notes_of(over))
+        names = [RoundName(desk.source, *key) for desk, over in passed for key in over]
         if names:
-            await self._ledger.remember(notes)
             await self._ledger.finish(names, ttl_ms=self._house.remember_ms)
-            for desk, over in passed:
-                desk.forget(over)
+        for desk, over in passed:
+            desk.forget(over)

@@ -17,58 +17,90 @@ from pokdeng.stream.port import TopicPartition
 from pokdeng.wire import MalformedRecordError, decode_table_event
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from pokdeng.events.ids import RoundId, ShoeId, TableId
     from pokdeng.events.inputs import BetEvent, TableEvent
     from pokdeng.ledger.port import Ledger
-    from pokdeng.rounds.state import RoundEvent
-    from pokdeng.settlement.desk import Desk, Read
+    from pokdeng.settlement.desk import Desk, Key, Read
     from pokdeng.settlement.finished import Finished
     from pokdeng.stream.port import Log, Record
 
 
 class Needs:
-    """What the records of a batch ask for."""
+    """What the records of a batch ask for that is not in `memory` yet."""
 
-    __slots__ = ("rounds", "shoes", "tables")
+    __slots__ = ("_memory", "_starting", "late", "past", "rounds", "shoes", "tables")
 
-    def __init__(self) -> None:
+    def __init__(self, memory: Recalled) -> None:
         """Nothing."""
-        self.rounds: dict[tuple[TableId, RoundId], None] = {}
+        self._memory = memory
+        self._starting: set[TableId] = set()
+        """Tables of which a shoe starts in this batch: no telling which is the newest then."""
+        self.rounds: dict[Key, None] = {}
         self.shoes: dict[tuple[TableId, ShoeId], None] = {}
         self.tables: dict[TableId, None] = {}
+        self.late: dict[BetName, None] = {}
+        """Late bets and cancels of finished rounds."""
+        self.past: dict[Key, tuple[int, int, Finished]] = {}
+        """Finished rounds that late table events are about: their partition, and the first such event's offset."""
 
     def add(self, desk: Desk, reads: list[Read]) -> None:
         """What one desk's records ask for."""
-        books, finished, opened = desk.books, desk.finished, set[tuple["TableId", "RoundId"]]()
+        books = desk.books
         for _, record, event in reads:
             if isinstance(event, BetPlaced | BetCancelled):
-                key = (event.table_id, event.round_id)
-                if key in books or key in opened:
-                    continue
-                over = finished.get(key)
-                if over is None or record.offset >= over.seal:
-                    self.rounds[key] = None
+                if (event.table_id, event.round_id) not in books:
+                    self._of_bet(desk, record, event)
             elif not isinstance(event, MalformedRecordError):
-                self._of_table(desk, event, opened)
+                self._of_table(desk, record, event)
 
-    def _of_table(self, desk: Desk, event: TableEvent, opened: set[tuple[TableId, RoundId]]) -> None:
-        table = desk.floor.table(event.table_id)
-        if table is None:
-            self.tables[event.table_id] = None
-        if isinstance(event, ShoeStarted):
-            if table is None or event.shoe_id not in table.shoes:
-                self.shoes[event.table_id, event.shoe_id] = None
-            return
+    def _of_bet(self, desk: Desk, record: Record, event: BetEvent) -> None:
         key = (event.table_id, event.round_id)
-        if key in opened or (table is not None and event.round_id in table.rounds):
+        finished = self._finished(desk, key)
+        if finished is not None and record.offset < finished.seal:
+            return  # decided with its round
+        if not self._memory.has_round(*key):
+            self.rounds[key] = None
+        elif finished is not None:
+            name = BetName(event.table_id, event.round_id, event.bet_id)
+            if name not in self._memory.asked_bets:
+                self.late[name] = None
+
+    def _of_table(self, desk: Desk, record: Record, event: TableEvent) -> None:
+        table_id = event.table_id
+        table = desk.floor.table(table_id)
+        if table is None:
+            self.tables[table_id] = None
+        if isinstance(event, ShoeStarted):
+            self._starting.add(table_id)
+            self._of_shoe(table_id, event.shoe_id)
             return
-        self.rounds[key] = None
+        if table is not None and event.round_id in table.rounds:
+            return
+        key = (table_id, event.round_id)
+        finished = self._finished(desk, key)
+        if not self._memory.has_round(*key):
+            self.rounds[key] = None
         if isinstance(event, RoundOpened):
-            opened.add(key)
-            if table is None or event.shoe_id not in table.shoes:
-                self.shoes[event.table_id, event.shoe_id] = None
+            if table is None or event.shoe_id != table.newest_shoe or table_id in self._starting:
+                self._of_shoe(table_id, event.shoe_id)
+        elif finished is not None and record.offset > finished.last_event and key not in self._memory.revived:
+            self.past.setdefault(key, (desk.partition, record.offset, finished))
+
+    def _of_shoe(self, table_id: TableId, shoe_id: ShoeId) -> None:
+        if not self._memory.has_shoe(table_id, shoe_id):
+            self.shoes[table_id, shoe_id] = None
+
+    def _finished(self, desk: Desk, key: Key) -> Finished | None:
+        """How a round ended: as the desk knows it, else as its page says. The page is told, if it is there."""
+        said = desk.finished.get(key)
+        if not self._memory.has_round(*key):
+            return said
+        page = self._memory.round(*key)
+        if said is not None:
+            page.finished = said  # it may not be noted yet
+        return page.finished
 
     @property
     def pages(self) -> list[str]:
@@ -81,70 +113,46 @@ class Needs:
 
 
 async def recall(ledger: Ledger, log: Log, table_events: str, reads_of: list[tuple[Desk, list[Read]]]) -> Recalled:
-    """Fetch what the records ask for, and load the tables that are seen first."""
+    """Fetch what the records ask for, and load the tables that are seen first.
+
+    Looks again after each wait until nothing is missing: meanwhile rounds are said, and leave the books.
+    """
     memory = Recalled()
-    needs = Needs()
-    for desk, reads in reads_of:
-        needs.add(desk, reads)
-    pages = needs.pages
-    if not pages:
-        return memory
-    found = iter(await ledger.recall(pages))
-    is_any_finished = False
+    while True:
+        needs = Needs(memory)
+        for desk, reads in reads_of:
+            needs.add(desk, reads)
+        pages = needs.pages
+        if pages:
+            _add_pages(memory, needs, await ledger.recall(pages))
+            for desk, reads in reads_of:
+                _load_tables(desk, reads, memory)
+        elif needs.late:
+            names = list(needs.late)
+            for name, found in zip(names, await ledger.find_bets(names), strict=True):
+                memory.add_bets(name, found)
+        elif needs.past:
+            for key, (partition, end, finished) in needs.past.items():
+                records = await log.read(TopicPartition(table_events, partition), finished.first_event, end)
+                memory.revived[key] = revive(finished, _of_round(records, key))
+        else:
+            return memory
+
+
+def _add_pages(memory: Recalled, needs: Needs, pages: list[dict[str, bytes]]) -> None:
+    found = iter(pages)
     for key in needs.rounds:
-        is_any_finished |= memory.add_round(*key, next(found)).finished is not None
+        memory.add_round(*key, next(found))
     for shoe in needs.shoes:
         memory.add_shoe(*shoe, next(found))
     for table_id in needs.tables:
         memory.add_table(table_id, next(found))
-    for desk, reads in reads_of:
-        _load_tables(desk, reads, memory)
-        for key in needs.rounds.keys() & desk.finished.keys():
-            memory.round(*key).finished = desk.finished[key]  # said, but not noted yet
-            is_any_finished = True
-    if is_any_finished:
-        await _recall_of_finished(ledger, log, table_events, reads_of, memory)
-    return memory
 
 
 def _load_tables(desk: Desk, reads: list[Read], memory: Recalled) -> None:
     for side, _, event in reads:
         if side == FIRST and not isinstance(event, MalformedRecordError) and desk.floor.table(event.table_id) is None:
             desk.floor.load(event.table_id, memory.tables.get(event.table_id))
-
-
-async def _recall_of_finished(
-    ledger: Ledger, log: Log, table_events: str, reads_of: list[tuple[Desk, list[Read]]], memory: Recalled
-) -> None:
-    """What is known of late bets, and the rounds that late table events are about."""
-    late: dict[BetName, None] = {}
-    rounds: dict[tuple[TableId, RoundId], tuple[TopicPartition, int, int, Finished]] = {}
-    for desk, record, event in _about_rounds(reads_of):
-        key = (event.table_id, event.round_id)
-        finished = None if key in desk.books else desk.finished.get(key) or memory.round(*key).finished
-        if finished is None:
-            continue
-        if isinstance(event, BetPlaced | BetCancelled):
-            if record.offset >= finished.seal:
-                late[BetName(event.table_id, event.round_id, event.bet_id)] = None
-        elif record.offset > finished.last_event and not desk.floor.has_round(*key):
-            place = TopicPartition(table_events, desk.partition)
-            rounds.setdefault(key, (place, finished.first_event, record.offset, finished))
-    if late:
-        for name, records in zip(late, await ledger.find_bets(list(late)), strict=True):
-            memory.add_bets(name, records)
-    for key, (place, start, end, finished) in rounds.items():
-        round_ = revive(finished, _of_round(await log.read(place, start, end), key))
-        if round_ is not None:
-            memory.revived[key] = round_
-
-
-def _about_rounds(reads_of: list[tuple[Desk, list[Read]]]) -> Iterator[tuple[Desk, Record, BetEvent | RoundEvent]]:
-    """The records that are about rounds which must have been opened before."""
-    for desk, reads in reads_of:
-        for _, record, event in reads:
-            if not isinstance(event, MalformedRecordError | ShoeStarted | RoundOpened):
-                yield desk, record, event
 
 
 def _of_round(records: Iterable[Record], key: tuple[TableId, RoundId]) -> Iterable[tuple[Record, TableEvent]]:

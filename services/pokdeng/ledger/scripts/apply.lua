@@ -2,13 +2,16 @@
 -- KEYS: meta, accounts, one hash a round, one key a transfer.
 -- ARGV[1]: msgpack of heads; account names; how many bets of each round; their ids; their slots; the operations, flat;
 --   time to live of a transfer in ms. An operation names its account and transfer by their places, its bet by a slot.
--- An account is <i8 available, held, sequence and three letters of currency. A bet record is a head (state, bet, offset,
--- stake, currency, taken, two lengths), the account's name, the first answer and, once it has ended, an end (returned or
--- the offset of the cancel, revision) and the answer to that. Answers are kept as they are said: msgpack of available,
--- held, sequence or of a reason.
+--
+-- An account is <i8 available, held, sequence and three letters of currency. A bet record is, little-endian:
+--   1 state; 1 bet; 1 size of the account's name; 1 size of the first answer; 7 offset; 7 stake; 3 currency; 7 taken;
+--   the account's name; the first answer; and once it has ended: 7 returned or the offset of the cancel; 3 revision;
+--   the answer to what ended it.
+-- Answers are kept as they are said, in msgpack: available, held, sequence after the movement, or the reason.
 
 local ACCEPTED, REFUSED, WITHDRAWN, SETTLED = 1, 2, 3, 4
 local HEAD, HEAD_SIZE, END, END_SIZE = '<I3i7i7c3i7', 28, '<i7I3', 10
+local LARGEST_REVISION = 16777215
 
 -- The beginnings of answers, in msgpack: status, is_fresh, reason.
 local MOVED_NOW, MOVED_BEFORE = '\150\165moved\195\192', '\150\165moved\194\192'
@@ -26,7 +29,6 @@ if answer then return answer end
 local function corrupt(what) return {'CORRUPT', what} end
 local function digits(number) return string.format('%.17g', number) end
 
--- Tables are made in their final size by unpacking another one into them: growing step by step costs more.
 local rows = #names > 0 and call('HMGET', KEYS[2], unpack(names)) or {}
 local available, held, sequence, currency = {}, {}, {}, {}
 for i = 1, #names do
@@ -45,7 +47,7 @@ for i = 1, #names do
 end
 
 -- By slot: state (false: no such bet; a text: as it is stored, not yet read), whose, taken, the answers; where in ops a bet
--- begins or ends, if in this call; where its parts lie in its record, if it is from before.
+-- begins or ends, if in this call; its record, if it is from before. Made in full size, since it is filled in any order.
 local state = {unpack(slots)}
 local at = 0
 for r = 1, #counts do
@@ -74,7 +76,8 @@ local function read(slot)
   local takes, first_end = sunpack('<i7', row, 22), HEAD_SIZE + name_size + first_size
   local rest = #row - first_end
   if takes < 0 or takes > LARGEST or first_size == 0
-    or not (kind >= ACCEPTED and kind <= REFUSED and rest == 0 or kind <= SETTLED and (rest == END_SIZE + 15 or rest == END_SIZE + 27)) then
+    or not (kind >= ACCEPTED and kind <= REFUSED and rest == 0
+      or kind >= WITHDRAWN and kind <= SETTLED and (rest == END_SIZE + 15 or rest == END_SIZE + 27)) then
     return false
   end
   state[slot], taken[slot], owner[slot] = kind, takes, sub(row, HEAD_SIZE + 1, HEAD_SIZE + name_size)
@@ -175,8 +178,12 @@ while i <= last do
     local account, slot, returned, size
     if kind == 4 then
       account, returned, slot, size = ops[i + 1], ops[i + 2], ops[i + 4], 5
+      local revision = ops[i + 3]
       if not (returned >= 0 and returned <= LARGEST and returned % 1 == 0) then
         return corrupt('a bet returns ' .. digits(returned))
+      end
+      if not (revision >= 1 and revision <= LARGEST_REVISION and revision % 1 == 0) then
+        return corrupt('a bet is settled in revision ' .. digits(revision))
       end
     else
       account, slot, size = ops[i + 2], ops[i + 3], 4
