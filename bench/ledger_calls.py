@@ -2,10 +2,10 @@
 
     python -m bench.ledger_calls [--batches 30] [--buckets 16]
 
-`together`: holds and settlements of the same bets in one apply; `apart`: all holds, then all settlements. Each number is
-the median of the batches. The server's CPU is that of INFO cpu: it includes its socket and its append-only file. Since
-machines differ, and this one may be busy, a uuid5 is timed between the batches: the goals (2.5 us client, 4 us server at
-125 bets a call, together) were set where one takes 3.4 us, and the last two columns are the costs at that speed.
+`together`: holds and settlements of the same bets in one apply; `apart`: all holds, then all settlements. Each number
+is the median of the batches. The server's CPU is that of INFO cpu: it includes its socket and its append-only file.
+Since machines differ, and this one may be busy, a uuid5 is timed between the batches: the goals (2.5 us client, 4 us
+server at 125 bets a call, together) were set where one takes 3.4 us; the last two columns are the costs at that speed.
 """
 
 from __future__ import annotations

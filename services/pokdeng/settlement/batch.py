@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pokdeng.settlement.voice import Voice
     from pokdeng.stream.port import Message, Record, TopicPartition
 
-Reaction: TypeAlias = "Callable[..., None]"
+Reaction: TypeAlias = "Callable[[Sequence[Answer], list[Any]], None]"
 
 
 class Outbox:
@@ -42,6 +42,8 @@ class Batch:
     """Gathered by the desks and cashiers of a worker; see the module."""
 
     __slots__ = (
+        "_reaction",
+        "_subjects",
         "acknowledged",
         "caused_at_ms",
         "dead_letters",
@@ -50,10 +52,10 @@ class Batch:
         "letters",
         "notes",
         "operations",
-        "reactions",
         "records",
         "round_facts",
         "rounds",
+        "spans",
         "tally",
         "voice",
     )
@@ -63,8 +65,10 @@ class Batch:
         self.voice = voice
         self.records = 0
         self.operations: list[Operation] = []
-        self.reactions: list[tuple[Reaction, tuple[Any, ...]]] = []
-        """For each operation, whom to tell its answer: a callable and what to call it with, behind the answer."""
+        self.spans: list[tuple[Reaction, list[Any]]] = []
+        """Whom to tell the answers: for runs of operations, a callable and what each operation is about."""
+        self._reaction: Reaction | None = None
+        self._subjects: list[Any] = []
         self.notes: list[Note] = []
         self.facts = Outbox()
         self.dead_letters = Outbox()
@@ -81,17 +85,27 @@ class Batch:
         self.caused_at_ms: list[tuple[int, int]] = []
         """The broker times of what completed its rounds, and how many bets each had."""
 
-    def ask(self, operation: Operation, reaction: Reaction, *arguments: object) -> None:
-        """Have the ledger apply an operation, and call `reaction(answer, *arguments)` with what became of it."""
+    def ask(self, operation: Operation, reaction: Reaction, subject: object) -> None:
+        """Have the ledger apply an operation, and tell `reaction` what became of it.
+
+        A reaction is called once for a run of operations: with their answers, and the subject of each. It must be the
+        very same object for all of a run (a bound method is a new one each time it is looked up).
+        """
         self.operations.append(operation)
-        self.reactions.append((reaction, arguments))
+        if reaction is not self._reaction:
+            self._reaction, self._subjects = reaction, []
+            self.spans.append((reaction, self._subjects))
+        self._subjects.append(subject)
 
     def answered(self, answers: Sequence[Answer]) -> None:
         """Tell each answer to whom it concerns, in order; then make the records of the rounds that ended."""
-        for answer, (reaction, arguments) in zip(answers, self.reactions, strict=True):
-            reaction(answer, *arguments)
-        for end in self.rounds:
-            end()
+        start = 0
+        for reaction, subjects in self.spans:
+            end = start + len(subjects)
+            reaction(answers[start:end], subjects)
+            start = end
+        for end_round in self.rounds:
+            end_round()
 
     def dead_letter(self, record: Record, reason: DeadLetterReason, detail: str) -> None:
         """A record cannot be used."""

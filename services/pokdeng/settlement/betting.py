@@ -15,6 +15,8 @@ from pokdeng.settlement.memory import cancel_note
 from pokdeng.settlement.tally import ACCEPTED, BEHIND_SEAL, WITHDRAWN_BETS, bets_rejected
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pokdeng.events.inputs import BetCancelled, BetPlaced
     from pokdeng.ledger.port import Answer, Source
     from pokdeng.settlement.batch import Batch
@@ -34,6 +36,8 @@ class Betting:
         self._house = house
         self._voice = house.voice
         self._limits = house.limits
+        self._on_decided = self._decided
+        self._on_withdrawn = self._withdrawn
         self.batch: Batch
 
     def place(self, record: Record, bet: BetPlaced, book: Book) -> None:
@@ -44,16 +48,17 @@ class Betting:
             self._known(record, bet, is_same=known.says_the_same(bet) or book.is_done(record.timestamp))
             return
         book.touch(offset)
-        seal = book.seal
-        is_behind = seal is not None and offset >= seal
-        reason = (
-            BetReason.CANCELLED_BEFORE
-            if book.cancels and book.was_cancelled_before(bet, offset)
-            else refusal_of_bet(book.round, record.timestamp, is_behind_seal=is_behind)
-        )
+        entry = book.bets[bet.bet_id] = Entry(bet, offset)
+        reason = None
+        if (
+            not book.takes_bets
+            or book.cancels
+            or book.seal is not None
+            or record.timestamp < book.table_round.opened.at_ms
+        ):
+            reason = self._refusal_of_bet(record, bet, book)
         if reason is None and not self._limits.takes_stake(bet.table_id, bet.currency, bet.stake):
             reason = BetReason.STAKE_OUT_OF_RANGE
-        entry = book.bets[bet.bet_id] = Entry(bet, offset)
         if reason is None:
             self.batch.ask(
                 Hold(
@@ -68,15 +73,20 @@ class Betting:
                     bet.currency,
                     entry.taken,
                 ),
-                self._decided,
-                record,
-                entry,
-                book,
+                self._on_decided,
+                (record, entry, book),
             )
-            return
-        if is_behind and is_in_time(book.round, record.timestamp):
+        else:
+            self._refuse(record, entry, book, reason)
+
+    def _refusal_of_bet(self, record: Record, bet: BetPlaced, book: Book) -> BetReason | None:
+        offset, seal = record.offset, book.seal
+        if book.was_cancelled_before(bet, offset):
+            return BetReason.CANCELLED_BEFORE
+        is_behind = seal is not None and offset >= seal
+        if is_behind and is_in_time(book.table_round, record.timestamp):
             self.batch.tally[BEHIND_SEAL] += 1
-        self._refuse(record, entry, book, reason)
+        return refusal_of_bet(book.table_round, record.timestamp, is_behind_seal=is_behind)
 
     def cancel(self, record: Record, cancel: BetCancelled, book: Book) -> None:
         """Decide a cancel on a round whose book is open."""
@@ -94,15 +104,13 @@ class Betting:
         book.cancels[name] = (offset, None)
         self.batch.ask(
             Withdraw(self._source, offset, cancel.account_id, cancel.table_id, cancel.round_id, cancel.bet_id),
-            self._withdrawn,
-            record,
-            cancel,
-            book,
+            self._on_withdrawn,
+            (record, cancel, book),
         )
 
     def _refusal_of_cancel(self, record: Record, cancel: BetCancelled, book: Book) -> CancelReason | None:
         is_behind = book.seal is not None and record.offset >= book.seal
-        reason = refusal_of_cancel(book.round, record.timestamp, is_behind_seal=is_behind)
+        reason = refusal_of_cancel(book.table_round, record.timestamp, is_behind_seal=is_behind)
         if reason is not None:
             return reason
         entry = book.bets.get(cancel.bet_id)
@@ -178,47 +186,51 @@ class Betting:
                 bet.currency,
                 reason,
             ),
-            self._decided,
-            record,
-            entry,
-            book,
+            self._on_decided,
+            (record, entry, book),
         )
 
-    def _decided(self, answer: Answer, record: Record, entry: Entry, book: Book) -> None:
-        """Say what became of a bet: the ledger's first answer stands, whatever was asked this time."""
-        status = answer.status
-        if status is Status.MOVED:
-            entry.state = TAKEN
-            if answer.is_fresh:
-                self.batch.tally[ACCEPTED] += 1
-            self._voice.bet_accepted(self.batch, record, entry, answer)
-        elif status is Status.REFUSED:
-            entry.state = REFUSED
+    def _decided(self, answers: Sequence[Answer], subjects: list[tuple[Record, Entry, Book]]) -> None:
+        """Say what became of bets: the ledger's first answers stand, whatever was asked this time."""
+        batch, say_accepted = self.batch, self._voice.bet_accepted
+        fresh = 0
+        for answer, (record, entry, book) in zip(answers, subjects, strict=True):
+            if answer.status is Status.MOVED:
+                entry.state = TAKEN
+                fresh += answer.is_fresh
+                say_accepted(batch, record, entry, answer)
+            else:
+                self._not_accepted(answer, record, entry, book)
+        if fresh:
+            batch.tally[ACCEPTED] += fresh
+
+    def _not_accepted(self, answer: Answer, record: Record, entry: Entry, book: Book) -> None:
+        entry.state = REFUSED
+        if answer.status is Status.REFUSED:
             reason = BetReason(answer.reason or "")
             if answer.is_fresh:
                 self.batch.tally[bets_rejected(reason)] += 1
             elif reason.value in _TOO_LATE and (book.wait_ms is None or record.timestamp <= book.wait_ms):
                 book.cap(entry.offset)
             self._voice.bet_rejected(self.batch, record, entry.bet, reason)
-        elif status is Status.CONFLICT:
-            entry.state = REFUSED
+        elif answer.status is Status.CONFLICT:
             self._known(record, entry.bet, is_same=False)
         else:
-            entry.state = REFUSED
             self.batch.duplicate(record)
 
-    def _withdrawn(self, answer: Answer, record: Record, cancel: BetCancelled, book: Book) -> None:
-        entry = book.bets[cancel.bet_id]
-        if answer.status is Status.MOVED:
-            entry.state = WITHDRAWN
-            if answer.is_fresh:
-                self.batch.tally[WITHDRAWN_BETS] += 1
-            self._voice.bet_withdrawn(self.batch, record, cancel, entry, answer)
-        elif answer.status is Status.DUPLICATE:
-            entry.state = WITHDRAWN
-            self.batch.duplicate(record)
-        else:
-            self._refuse_cancel(record, cancel, book, CancelReason.BET_UNKNOWN)
+    def _withdrawn(self, answers: Sequence[Answer], subjects: list[tuple[Record, BetCancelled, Book]]) -> None:
+        for answer, (record, cancel, book) in zip(answers, subjects, strict=True):
+            entry = book.bets[cancel.bet_id]
+            if answer.status is Status.MOVED:
+                entry.state = WITHDRAWN
+                if answer.is_fresh:
+                    self.batch.tally[WITHDRAWN_BETS] += 1
+                self._voice.bet_withdrawn(self.batch, record, cancel, entry, answer)
+            elif answer.status is Status.DUPLICATE:
+                entry.state = WITHDRAWN
+                self.batch.duplicate(record)
+            else:
+                self._refuse_cancel(record, cancel, book, CancelReason.BET_UNKNOWN)
 
     def _refuse_cancel(self, record: Record, cancel: BetCancelled, book: Book, reason: CancelReason) -> None:
         book.cancels[cancel.account_id, cancel.bet_id] = (record.offset, reason)

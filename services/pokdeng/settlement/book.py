@@ -77,17 +77,18 @@ class Book:
     """What was decided for one open round."""
 
     __slots__ = (
+        "_round",
         "bets",
         "cancels",
         "ending",
         "first",
         "is_closing",
         "last",
-        "round",
         "round_id",
         "seal",
         "strays",
         "table_id",
+        "takes_bets",
         "wait_ms",
     )
 
@@ -95,8 +96,7 @@ class Book:
         """An empty book of a round that was just opened."""
         self.table_id = table_id
         self.round_id = round_.round_id
-        self.round = round_
-        """As the table knows it now."""
+        self.table_round = round_
         self.bets: dict[BetId, Entry] = {}
         self.strays: dict[BetId, Stray] = {}
         """Bets refused before the round was opened."""
@@ -111,6 +111,19 @@ class Book:
         """How the table's events ended the round, None while they have not."""
         self.is_closing = False
         """Whether its results are being said, if not acknowledged yet."""
+
+    @property
+    def table_round(self) -> Round:
+        """As the table knows it now."""
+        return self._round
+
+    @table_round.setter
+    def table_round(self, round_: Round) -> None:
+        self._round = round_
+        self.takes_bets = (
+            round_.closed_at_ms is None and round_.cancelled is None and not round_.is_paused and not round_.is_held
+        )
+        """The usual case, asked for every bet: the round itself has no reason to refuse one."""
 
     def touch(self, offset: int) -> None:
         """A record of `bets` at `offset` belongs to this round."""

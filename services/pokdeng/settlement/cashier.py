@@ -34,6 +34,7 @@ class Cashier:
         self._house = house
         self._queue: deque[Record] = deque()
         self._keys = KeyCheck(house.funds_partitions)
+        self._on_decided = self._decided
 
     def offer(self, records: Sequence[Record]) -> None:
         """Queue records that arrived."""
@@ -80,9 +81,15 @@ class Cashier:
             event.currency,
             refused,
         )
-        batch.ask(transfer, self._decided, batch, record, event, kind)
+        batch.ask(transfer, self._on_decided, (batch, record, event, kind))
 
-    def _decided(self, answer: Answer, batch: Batch, record: Record, event: FundsEvent, kind: TransferKind) -> None:
+    def _decided(
+        self, answers: Sequence[Answer], subjects: list[tuple[Batch, Record, FundsEvent, TransferKind]]
+    ) -> None:
+        for answer, subject in zip(answers, subjects, strict=True):
+            self._say(answer, *subject)
+
+    def _say(self, answer: Answer, batch: Batch, record: Record, event: FundsEvent, kind: TransferKind) -> None:
         status = answer.status
         if status is Status.MOVED:
             if answer.is_fresh:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pokdeng.events.ids import Cause, EventId, Minor, Timestamp
+from pokdeng.events.ids import Cause, EventId, Timestamp
 from pokdeng.events.outputs import HandShown, RoundRefunded, RoundSettled, SeatResult
 from pokdeng.ledger.port import LedgerCorruptError, Settle, Status
 from pokdeng.rounds import Cancelled, Completed, result_of
@@ -16,7 +16,7 @@ from pokdeng.stream.port import Message
 from pokdeng.wire import EventIds, RefundedTemplate, SettledTemplate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pokdeng.events.reasons import DeadLetterReason  # noqa: F401
     from pokdeng.ledger.port import Answer, Source
@@ -91,20 +91,20 @@ class Closing:
 
     def begin(self) -> None:
         """Ask the ledger for each standing bet; the rest follows from its answers."""
-        book, batch, source = self._book, self._batch, self._source
-        settled = self._settled
+        book, source = self._book, self._source
+        ask, settled, options = self._batch.ask, self._settled, self._options
+        table_id, round_id = book.table_id, book.round_id
         for entry in book.standing:
             bet = entry.bet
-            option = self._options.get(bet.bet) or self._option(bet.bet)
-            returned = Minor(entry.taken if option.returned_units < 0 else bet.stake * option.returned_units)
-            batch.ask(
-                Settle(source, bet.account_id, bet.table_id, bet.round_id, bet.bet_id, returned, REVISION),
+            option = options.get(bet.bet) or self._option(bet.bet)
+            units = option.returned_units
+            returned = entry.taken if units < 0 else bet.stake * units
+            ask(
+                Settle(source, bet.account_id, table_id, round_id, bet.bet_id, returned, REVISION),  # type: ignore[arg-type]  # minor units, times a number
                 settled,
-                entry,
-                option,
-                returned,
+                (entry, option, returned),
             )
-        batch.rounds.append(self._end)
+        self._batch.rounds.append(self._end)
 
     def _option(self, bet: Bet) -> Option:
         book, at = self._book, self._at
@@ -139,27 +139,32 @@ class Closing:
         self._options[bet] = option
         return option
 
-    def _settled(self, answer: Answer, entry: Entry, option: Option, returned: int) -> None:
-        if answer.status is not Status.MOVED:
-            if answer.status is Status.ABSENT:
-                return  # asked in the batch of its own decision, which was a refusal or a withdrawal
-            raise LedgerCorruptError(f"a settlement of {entry.bet.bet_id} was answered {answer.status}")
-        bet = entry.bet
-        event_id = self._ids(bet.bet_id)
-        currency, taken = bet.currency, entry.taken
-        named = (event_id, bet.bet_id, bet.account_id, bet.stake, currency, taken)
-        _, _, _, available, held, sequence = answer
-        if option.returned_units < 0:
-            value = option.render(*named, available, held, sequence)
-        else:
-            value = option.render(*named, returned, available, held, sequence)
-        route = self._house.voice.route(bet.account_id)
-        headers = [("ce_id", event_id.encode()), *self._headers]
-        self._batch.facts.add(route.settlements, Message(route.key, value, headers))
-        self._bets += 1
-        _add(self._sums, currency, taken, returned)
-        if answer.is_fresh:
-            _add(option.sums, currency, taken, returned)
+    def _settled(self, answers: Sequence[Answer], subjects: list[tuple[Entry, Option, int]]) -> None:
+        ids, rest, sums = self._ids, self._headers, self._sums
+        route_of, put = self._house.voice.route, self._batch.facts.add
+        for answer, (entry, option, returned) in zip(answers, subjects, strict=True):
+            status, is_fresh, _, available, held, sequence = answer
+            bet = entry.bet
+            if status is not Status.MOVED:
+                if status is Status.ABSENT:
+                    continue  # asked in the batch of its own decision, which was a refusal or a withdrawal
+                raise LedgerCorruptError(f"a settlement of {bet.bet_id} was answered {status}")
+            bet_id, account_id, currency, taken = bet.bet_id, bet.account_id, bet.currency, entry.taken
+            event_id = ids(bet_id)
+            if option.returned_units < 0:
+                value = option.render(
+                    event_id, bet_id, account_id, bet.stake, currency, taken, available, held, sequence
+                )
+            else:
+                value = option.render(
+                    event_id, bet_id, account_id, bet.stake, currency, taken, returned, available, held, sequence
+                )
+            route = route_of(account_id)
+            put(route.settlements, Message(route.key, value, [("ce_id", event_id.encode()), *rest]))
+            self._bets += 1
+            _add(sums, currency, taken, returned)
+            if is_fresh:
+                _add(option.sums, currency, taken, returned)
 
     def _end(self) -> None:
         """All answers are known: make the round's own record."""

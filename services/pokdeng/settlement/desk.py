@@ -135,7 +135,7 @@ class Desk:
         known = self.books.get(key)
         if known is None:
             return  # finished: folded again for the sake of its shoe
-        round_ = known.round = table.rounds[event.round_id]
+        round_ = known.table_round = table.rounds[event.round_id]
         if known.wait_ms is None and (isinstance(event, BettingClosed) or round_.cancelled is not None):
             known.wait_ms = record.timestamp
             self._waiting.append(known)
@@ -160,7 +160,7 @@ class Desk:
         self._house.voice.round_held(self._batch, record, event.occurred_at, table.table_id, round_, reason)
         book = self.books.get((table.table_id, round_id))
         if book is not None:
-            book.round = round_
+            book.table_round = round_
 
     # Bets on rounds that are not open here
 

@@ -210,7 +210,7 @@ class Engine:
     def held_rounds(self) -> int:
         """How many rounds wait for the supervisor."""
         return sum(
-            book.round.is_held and not book.round.is_over
+            book.table_round.is_held and not book.table_round.is_over
             for desk in self._desks.values()
             for book in desk.books.values()
         )
