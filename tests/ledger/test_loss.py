@@ -27,7 +27,7 @@ from tests.ledger.world import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from tests.ledger.world import LedgerAndMore, World
+    from tests.ledger.world import LedgerAndMore, RedisWorld, World
 
 OTHER = Source("p2")
 
@@ -135,6 +135,20 @@ async def test_repeated_calls_do_not_hide_a_loss(world: World) -> None:
     await world.set_back()
     with pytest.raises(LedgerLostError, match="behind"):
         await apply(ledger, hold(7, bet_id="b3"))
+
+
+@in_world
+async def test_a_bucket_that_has_forgotten_a_source_is_cold(redis_world: RedisWorld) -> None:
+    """As after a rebuild that knows the accounts but no owners: they acquire anew before they write."""
+    ledger = await owner(redis_world)
+    await apply(ledger, deposit(1))
+    for bucket in range(redis_world.buckets):
+        meta = f"{redis_world.prefix}:{{{bucket}}}m"
+        await redis_world.redis.hdel(meta, *[f"{what}:{source}" for what in "ecg" for source in SOURCES])
+    with pytest.raises(LedgerLostError, match="cold"):
+        await apply(ledger, deposit(2))
+    await ledger.acquire(SOURCES, group=GROUP, generation=1)
+    assert await apply(ledger, deposit(2)) == moved(20_000, 0, 2)
 
 
 @in_world

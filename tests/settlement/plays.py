@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Iterable, Sequence
 
-    from pokdeng.simulator import Beat
+    from pokdeng.simulator import Beat, Step
     from pokdeng.stream.port import Record
     from tests.checker.report import Report
 
@@ -26,10 +26,17 @@ Said = dict[str, tuple[bytes | None, bytes | None, tuple[tuple[str, bytes], ...]
 OWN_HEADER = "pokdeng-resume"
 
 
-def a_play(seed: int, *, mischief: float = 0.6, **sizes: int) -> Play:
+def a_play(seed: int, *, mischief: float = 0.6, rounds: int = 6) -> Play:
     """A play with much of everything; few accounts, so that they meet at several tables."""
-    chosen = {"tables": 4, "rounds": 6, "accounts": 20, "bets_per_round": 10, "beat_ms": 1000} | sizes
-    return Play(seed=seed, mischief=Mischief.at(mischief), **chosen)
+    return Play(
+        tables=4,
+        rounds=rounds,
+        accounts=20,
+        bets_per_round=10,
+        seed=seed,
+        mischief=Mischief.at(mischief),
+        beat_ms=1000,
+    )
 
 
 def one_table(seed: int, beat_ms: int) -> Play:
@@ -54,16 +61,31 @@ class Stage:
         self.line = Line(partitions=partitions, clock_ms=lambda: self.now_ms)
         self._sender = MemorySender(self.line.broker, self.line.topics)
         self.beats = list(script(play))
+        self._rest: list[Beat] = []
 
     async def send(self, beat: Beat) -> None:
         """Append a beat's records; the time goes on to its end."""
         await self._sender.send(beat.steps)
         self.now_ms = max(self.now_ms, beat.starts_at_ms + beat.lasts_ms)
 
-    async def send_all(self) -> None:
-        """Append everything."""
-        for beat in self.beats:
+    async def send_all_but_first(self) -> None:
+        """Append everything behind the first deposits."""
+        for beat in self.beats[1:]:
             await self.send(beat)
+
+    async def send_next_play(self, play: Play, *, beats: int) -> None:
+        """Append the first beats of another play that comes after; `send_rest` appends the others."""
+        later = replace(play, starts_at_ms=self.now_ms + play.beat_ms, puts_money_in=False)
+        self._rest = list(script(later))
+        for beat in self._rest[:beats]:
+            await self.send(beat)
+        del self._rest[:beats]
+
+    async def send_rest(self) -> None:
+        """Append what is left of the play that was begun."""
+        for beat in self._rest:
+            await self.send(beat)
+        self._rest.clear()
 
 
 def said(line: Line) -> Said:
@@ -124,9 +146,8 @@ def places(line: Line, *kinds: TopicKind) -> list[TopicPartition]:
     return [TopicPartition(line.topics.name(kind), number) for kind in kinds for number in range(line.partitions)]
 
 
-def deliver_again(line: Line, rng: random.Random, steps: Sequence[Any], rate: float) -> list[Any]:
+def deliver_again(rng: random.Random, steps: Sequence[Step], rate: float) -> list[Step]:
     """The steps of a beat with some of them twice, byte for byte, the second anywhere behind the first."""
-    del line
     out = list(steps)
     for step in steps:
         if rng.random() < rate:

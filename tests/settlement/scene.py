@@ -39,9 +39,11 @@ class Scene:
         self.talk = Talk()
         self.line = Line(partitions=partitions, limits=limits, clock_ms=lambda: self.talk.now_ms)
         self.worker: RunningWorker | None = None
+        self._group = GROUP
 
-    async def start(self, *, group: str = GROUP, name: str = "w1") -> RunningWorker:
-        """Start a worker that owns what it gets."""
+    async def start(self, *, group: str | None = None, name: str = "w1") -> RunningWorker:
+        """Start a worker that owns what it gets, in the group of the one before if none is named."""
+        group = self._group = group or self._group
         self.worker = await self.line.start_worker(group, name)
         await self.worker.owns()
         return self.worker
@@ -58,10 +60,10 @@ class Scene:
             worker, self.worker = self.worker, None
             await worker.kill()
 
-    async def restart(self, *, group: str = GROUP) -> None:
+    async def restart(self) -> None:
         """Kill what runs, and start anew."""
         await self.kill()
-        await self.start(group=group)
+        await self.start()
 
     async def caught_up(self) -> None:
         """Wait until the worker has done what can be done."""

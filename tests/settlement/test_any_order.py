@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -36,8 +37,7 @@ async def a_log(seed: int, *, is_hidden: bool) -> Stage:
         for place in places(line, TABLE, BETS):
             line.broker.hide(place)
     for beat in stage.beats[1:]:
-        object.__setattr__(beat, "steps", deliver_again(line, rng, beat.steps, 0.15))
-        await stage.send(beat)
+        await stage.send(replace(beat, steps=deliver_again(rng, beat.steps, 0.15)))
     return stage
 
 

@@ -80,6 +80,40 @@ def test_a_static_member_is_back_without_a_rebalance(kafka_bootstrap: str) -> No
     asyncio.run(scenario())
 
 
+def test_nothing_is_fetched_before_a_rebalance_is_over(kafka_bootstrap: str) -> None:
+    """Faust seeks and empties its queues at the very end of one: what a standby fetched before would be lost."""
+
+    async def scenario() -> None:
+        async with world_on(kafka_bootstrap) as world:
+            await world.create(bets=1)
+            await world.append("bets", 0, b"a")
+            logs = [world.log("bets") for _ in range(2)]
+            members = [Recorder(log) for log in logs]
+            await logs[0].start(members[0])
+            await members[0].until(lambda: members[0].count == 1)
+            await logs[1].start(members[1])
+            await members[1].until(lambda: bool(members[1].assignments))
+            await members[0].until(lambda: len(members[0].assignments) >= 2)
+            idle, busy = (0, 1) if not members[0].owned else (1, 0)
+            app = logs[idle]._app
+            assert app is not None
+
+            early: list[int] = []
+
+            async def linger(*_: object, **__: object) -> None:
+                await members[idle].until(lambda: bool(members[idle].owned))
+                await asyncio.sleep(0.5)  # long enough for several fetches
+                early.append(members[idle].count)
+
+            connected: Any = linger
+            app.on_rebalance_complete.connect(connected)
+            await logs[busy].stop()
+            await members[idle].until(lambda: members[idle].count == 1)
+            assert early == [0]
+
+    asyncio.run(scenario())
+
+
 def test_three_members_keep_copartitions_together(kafka_bootstrap: str) -> None:
     """Faust's own assignor, not round robin. It fills members up to ceil(partitions / members), so one may stand by."""
 

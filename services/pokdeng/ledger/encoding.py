@@ -188,7 +188,11 @@ def decode_account(name: AccountId, raw: bytes) -> Account:
     if len(raw) != _ACCOUNT.size:
         raise LedgerCorruptError(f"account {name}: {len(raw)} bytes instead of {_ACCOUNT.size}")
     available, held, sequence, currency = _ACCOUNT.unpack(raw)
-    if held < 0 or abs(available) > LARGEST_MINOR or available + held > LARGEST_MINOR or sequence < 1:
+    if (
+        not 0 <= held <= LARGEST_MINOR
+        or not -LARGEST_MINOR <= available <= LARGEST_MINOR - held
+        or not 1 <= sequence <= LARGEST_MINOR
+    ):
         raise LedgerCorruptError(f"account {name}: available {available}, held {held}, sequence {sequence}")
     return Account(
         account=name,

@@ -150,7 +150,7 @@ class Book:
 
     def is_done(self, at_ms: int) -> bool:
         """Whether the round is finished for a bet of that broker time: over, and every bet up to its close read."""
-        round_ = self.round
+        round_ = self._round
         if round_.completed is None or round_.closed_at_ms is None:
             return round_.cancelled is not None
         return at_ms > round_.closed_at_ms

@@ -36,7 +36,7 @@ for i = 1, #names do
   if row then
     if #row ~= 27 then return corrupt('account ' .. names[i] .. ': ' .. #row .. ' bytes instead of 27') end
     local a, h, s, c = sunpack('<i8i8i8c3', row)
-    if h < 0 or a > LARGEST or a < -LARGEST or a + h > LARGEST or s < 1 or s > LARGEST then
+    if h < 0 or h > LARGEST or a < -LARGEST or a + h > LARGEST or s < 1 or s > LARGEST then
       return corrupt('account ' .. names[i] .. ': available ' .. digits(a) .. ', held ' .. digits(h)
         .. ', sequence ' .. digits(s))
     end

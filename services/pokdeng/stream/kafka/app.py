@@ -64,6 +64,16 @@ class BatchApp(faust.App):
         self.on_partitions_assigned.connect(assigned)
         self.agent(self.topic(*topics, schema=BatchSchema(), acks=False), name="slices")(self._slices)
 
+    def on_rebalance_start(self) -> None:
+        """Called in the consumer's thread as a rebalance begins."""
+        self.feed.settled.clear()
+        super().on_rebalance_start()
+
+    def on_rebalance_end(self) -> None:
+        """Called when all that Faust does after a rebalance is done."""
+        super().on_rebalance_end()
+        self.feed.settled.set()
+
     def _create_directories(self) -> None:
         """Faust keeps its tables on disk; there are none."""
 

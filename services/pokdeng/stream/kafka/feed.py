@@ -21,9 +21,13 @@ class Fetched(NamedTuple):
     generation: int
     records: Mapping[TopicPartition, Sequence[Record]]
     before: Mapping[TopicPartition, int]
-    """Positions before the fetch; empty where the assignment changed during it."""
+    """Positions before the fetch, of every partition that had one."""
     after: Mapping[TopicPartition, int]
     """Positions after it, of every partition that has one."""
+
+
+NOTHING = Fetched(generation=-1, records={}, before={}, after={})
+"""A fetch that brought nothing and left everything as it was."""
 
 
 class Slice(NamedTuple):
@@ -43,6 +47,8 @@ class Feed:
         self.guard = guard
         self.room = asyncio.Event()
         """Set when credits came back."""
+        self.settled = asyncio.Event()
+        """Set while no rebalance is under way. Faust seeks and empties its queues up to the very end of one."""
         self.epoch = 0
         self.is_closing = False
         """Nothing is assigned any more."""
@@ -79,10 +85,6 @@ class Feed:
     def is_assigned(self, partitions: Collection[TopicPartition]) -> bool:
         """Whether all of them are owned."""
         return self._positions.keys() >= set(partitions)
-
-    def is_held(self) -> bool:
-        """Whether nothing may be delivered yet: the listener's `assigned` has not returned."""
-        return not (self.guard.ready.is_set() or self.guard.is_over)
 
     def done(self, count: int, partition: TopicPartition | None) -> None:
         """Give credits back."""

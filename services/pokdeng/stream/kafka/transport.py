@@ -16,7 +16,7 @@ from aiokafka.structs import TopicPartition as KafkaPartition
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, Transport
 from faust.types import ConsumerMessage
 
-from pokdeng.stream.kafka.feed import Fetched
+from pokdeng.stream.kafka.feed import NOTHING, Fetched
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
@@ -93,12 +93,17 @@ class BatchThread(AIOKafkaConsumerThread):
         )
         # No await from here on: records, positions and generation are those of one instant.
         self._pace(consumer._fetcher, has_records=bool(records))  # noqa: SLF001
-        latest = subscriptions.subscription.assignment
+        if subscriptions.subscription.assignment is not assignment:
+            # A rebalance came and went meanwhile. Faust is about to seek, and to drop what is in its queues; what was
+            # just taken is put back, so that it is read when that is over.
+            for partition, taken in records.items():
+                consumer.seek(partition, taken[0].offset)
+            return NOTHING
         return Fetched(
             generation=consumer._coordinator.generation,  # noqa: SLF001
             records=records,
-            before=before if latest is assignment else {},
-            after=_positions(latest),
+            before=before,
+            after=_positions(assignment),
         )
 
     def _pace(self, fetcher: Any, *, has_records: bool) -> None:
@@ -149,20 +154,13 @@ class BatchConsumer(Consumer):
         if not self.flow_active:
             await self.wait(self.can_resume_flow.wait())
         partitions = feed.open(has_waited=self._has_waited)
-        if feed.guard.is_over or not partitions or not feed.guard.ready.is_set():
+        if not partitions or feed.guard.is_over or not (feed.guard.ready.is_set() and feed.settled.is_set()):
             await self._idle(feed)
             return
         self._has_waited = False
         fetched = await self._thread.fetch(partitions)
-        while self.flow_active and feed.is_held() and not self.should_stop:
-            # A rebalance came and went during the fetch: what it brought is of the new assignment.
-            await self.wait_first(feed.guard.ready.wait(), self.suspend_flow.wait(), timeout=_IDLE_SECONDS)
-        if self.should_stop:
-            return
-        if not self.flow_active:
-            await self._seek_back()
-            return
-        slices = feed.slices(fetched)
+        # Where the flow was suspended meanwhile, the partitions are on their way to their next owner: nothing is lost.
+        slices = feed.slices(fetched) if self.flow_active and not self.should_stop else []
         if slices:
             message = _message(slices, fetched.generation)
             yield message.tp, message
@@ -171,17 +169,9 @@ class BatchConsumer(Consumer):
         await self._thread.show_life()
         feed.room.clear()
         waiting = [feed.room.wait(), self.suspend_flow.wait()]
-        if not feed.guard.ready.is_set():
-            waiting.append(feed.guard.ready.wait())
+        waiting += [event.wait() for event in (feed.guard.ready, feed.settled) if not event.is_set()]
         await self.wait_first(*waiting, timeout=_IDLE_SECONDS)
         self._has_waited = not feed.room.is_set()
-
-    async def _seek_back(self) -> None:
-        """What came while partitions were taken away is dropped, so the new owner's position goes back."""
-        try:
-            await self.perform_seek()
-        except Exception as error:  # noqa: BLE001 - Faust's own way here: the rebalance under way seeks again
-            self.log.warning("seek during a rebalance: %r", error)
 
 
 def _message(slices: list[Slice], generation: int) -> ConsumerMessage:
