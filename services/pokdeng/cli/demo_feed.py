@@ -132,8 +132,8 @@ class DemoFeed:
             bets_per_second=self._rate(now, decided, is_over=is_over),
             decision=_latency(observer.decision_latencies),
             settlement=_latency(observer.settlement_latencies),
-            dead_letters=observer.totals["dead_letters"],
-            duplicates=observer.totals["duplicates"],
+            dead_letters=round(observer.totals["dead_letters"]),
+            duplicates=round(observer.totals["duplicates"]),
             currency=CURRENCY,
             options=tuple(
                 OptionLine(

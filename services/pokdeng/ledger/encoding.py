@@ -33,7 +33,7 @@ from pokdeng.ledger.port import (
 from pokdeng.rules import Bet
 
 MAX_OPERATIONS_A_CALL: Final = 1000
-"""A script call blocks the server for about 2 us an operation; more are split into further calls, in order."""
+"""A script call blocks the server for some microseconds an operation; more are split into further calls, in order."""
 
 _ACCOUNT: Final = struct.Struct("<qqq3s")
 _BETS: Final = tuple(Bet)

@@ -87,13 +87,6 @@ CATALOGUE: Final = (
         "Records of an input partition that are not processed yet.",
     ),
     Metric(
-        "watermark_age",
-        "pokdeng_watermark_age_seconds",
-        Kind.GAUGE,
-        ("topic", "partition"),
-        "How long the oldest record that is still needed has been waited for.",
-    ),
-    Metric(
         "decision_latency",
         "pokdeng_decision_latency_seconds",
         Kind.HISTOGRAM,

@@ -38,6 +38,8 @@ BATCH_RECORDS = 2_000
 COMMIT_EVERY_S = 0.5
 REVOKE_WITHIN_S = 3.0
 LEASES_EVERY_S = 5.0
+LEDGER_ANSWERS_WITHIN_S = 1.0
+"""A call of the ledger that lasts longer makes the worker not ready while it does."""
 
 
 class Engine:
@@ -71,6 +73,7 @@ class Engine:
         self._next_leases = 0.0
         self._is_stopping = False
         self._has_failed = False
+        self._ledger_asked_at: float | None = None
         self._turned_at = clock()
         self.is_recovered = False
         """Whether partitions are assigned and what was said of their rounds is known again."""
@@ -79,6 +82,7 @@ class Engine:
 
     async def assigned(self, assignment: Assignment) -> None:
         """Own the partitions: fence earlier owners, read back what was said, then let records in."""
+        self._turned_at = self._clock()
         async with self._turn:
             topics = self._house.topics
             tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
@@ -100,7 +104,10 @@ class Engine:
                 self._cashiers[partition] = Cashier(partition, self._house, next_transfer=start)
             if self._sources:
                 await self._ledger.acquire(self._sources, group=self._group, generation=assignment.generation)
-            counts = [await read_back(self._transport, topics, desk) for desk in self._desks.values()]
+            counts: list[int] = []
+            for desk in self._desks.values():
+                counts.append(await read_back(self._transport, topics, desk))
+                self._turned_at = self._clock()
             self._progress = Progress(self._transport, self._ledger, self._house)
             self.is_recovered = True
             _log.info("assigned", tables=tables, funds=funds, generation=assignment.generation, read_back=sum(counts))
@@ -144,6 +151,7 @@ class Engine:
             self._wake.clear()
             async with self._turn:
                 did_something, due = await self._do_turn()
+                self._ledger_asked_at = None
             if did_something:
                 await asyncio.sleep(0)
                 continue
@@ -170,7 +178,9 @@ class Engine:
     @property
     def why_not_ready(self) -> list[str]:
         """Reasons why owned partitions are not worked on now."""
-        return []
+        asked_at = self._ledger_asked_at
+        waits_s = 0.0 if asked_at is None else self._clock() - asked_at
+        return [f"the ledger has not answered for {waits_s:.1f} s"] if waits_s > LEDGER_ANSWERS_WITHIN_S else []
 
     def show_lag(self, show: Callable[..., None]) -> None:
         """Say how many records of each owned input partition are not acknowledged: `show("lag", n, topic, number)`."""
@@ -240,6 +250,7 @@ class Engine:
             await self._progress.tick(self._desks.values(), self._cashiers.values())
         if now >= self._next_leases and self._sources:
             self._next_leases = now + LEASES_EVERY_S
+            self._ledger_asked_at = now
             await self._ledger.renew(self._sources)
         return not batch.is_empty, min(due, self._next_commit)
 
@@ -259,9 +270,10 @@ class Engine:
 
     async def _apply(self, batch: Batch) -> None:
         if batch.operations:
-            began = time.perf_counter()
+            began = self._ledger_asked_at = self._clock()
             answers = await self._ledger.apply(batch.operations)
-            self._observer.ledger_called(time.perf_counter() - began)
+            self._ledger_asked_at = None
+            self._observer.ledger_called(self._clock() - began)
         else:
             answers = []
         batch.answered(answers)

@@ -75,11 +75,9 @@ class Floor:
 
     def fold(self, record: Record, event: TableEvent, memory: Recalled) -> None:
         """Fold one event of a loaded table; `memory` is what was recalled for it."""
-        table_id = event.table_id
-        snapshot = self._snapshots.get(table_id)
-        offset = record.offset
-        if snapshot is not None and offset <= snapshot.as_of:
-            return  # read again: the snapshot has absorbed it, and what was to be said of it is said
+        table_id, offset = event.table_id, record.offset
+        if self.has_absorbed(table_id, offset):
+            return  # read again: what was to be said of it is said
         table = self._tables[table_id]
         past = _of_the_past(record, event, table, memory)
         if past is not None:
@@ -93,6 +91,11 @@ class Floor:
             except KeyError:
                 self._since[table_id] = deque((offset,))
         self._tell(record, event, after, verdict)
+
+    def has_absorbed(self, table_id: TableId, offset: int) -> bool:
+        """Whether the table's newest snapshot has absorbed an event."""
+        snapshot = self._snapshots.get(table_id)
+        return snapshot is not None and offset <= snapshot.as_of
 
     def said(self, table_id: TableId, snapshot: TableNote) -> None:
         """A snapshot is acknowledged: what it has absorbed is needed no more."""

@@ -72,6 +72,8 @@ class Needs:
         table = desk.floor.table(table_id)
         if table is None:
             self.tables[table_id] = None
+        elif desk.floor.has_absorbed(table_id, record.offset):
+            return
         if isinstance(event, ShoeStarted):
             self._starting.add(table_id)
             self._of_shoe(table_id, event.shoe_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class MetricsObserver:
         self._metrics = metrics
         self.decision_latencies: deque[float] = deque(maxlen=_RECENT)
         self.settlement_latencies: deque[float] = deque(maxlen=_RECENT)
-        self.totals: Counter[str] = Counter()
+        self.totals: defaultdict[str, float] = defaultdict(float)
         """What was counted so far, by a metric's short name, whatever its labels."""
 
     def ledger_called(self, seconds: float) -> None:

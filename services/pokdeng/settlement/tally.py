@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Key: TypeAlias = tuple[str, ...]
 """A metric's short name and its labels, in the order of the metric."""
 
-Tally: TypeAlias = "defaultdict[Key, int]"
+Tally: TypeAlias = "defaultdict[Key, float]"
 
 ACCEPTED: Final[Key] = ("bets", "accepted", "")
 WITHDRAWN_BETS: Final[Key] = ("bets", "withdrawn", "")
@@ -52,6 +52,16 @@ def taken(bet: Bet, currency: str) -> Key:
 def returned(bet: Bet, currency: str) -> Key:
     """Minor units returned for settled bets."""
     return ("returned", bet.value, currency)
+
+
+def expected(bet: Bet, currency: str) -> Key:
+    """Minor units that settled bets return on average."""
+    return ("expected", bet.value, currency)
+
+
+def variance(option: str, currency: str) -> Key:
+    """Minor units squared: the variance of what settled rounds return on `player`, `pair` or `all` bets."""
+    return ("variance", option, currency)
 
 
 def dead_letters(topic: str, reason: DeadLetterReason) -> Key:

@@ -16,6 +16,7 @@ import structlog
 from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError
 from pokdeng.rules import RULESET
 from pokdeng.settlement.engine import Engine
+from pokdeng.settlement.expectation import expectation
 from pokdeng.settlement.house import House
 from pokdeng.settlement.pages import Pages
 from pokdeng.settlement.reporting import MetricsObserver
@@ -86,6 +87,7 @@ class Worker:
     async def run(self) -> None:
         """Serve until `stop`."""
         self._metrics.set("build", 1, VERSION, RULESET)
+        expectation()
         self.port = await self._pages.start()
         _log.info(
             "starting",

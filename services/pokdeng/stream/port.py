@@ -30,6 +30,7 @@ class Record(Protocol):
     @property
     def timestamp(self) -> int:
         """Broker time, milliseconds since the epoch."""
+
     @property
     def key(self) -> bytes | None: ...
     @property
