@@ -16,7 +16,7 @@ from pokdeng.rules import RULESET, Bet, Outcome, PayLine
 from pokdeng.wire import (
     AcceptedTemplate,
     EventIds,
-    SettledTemplate,
+    SettledRound,
     TopicKind,
     Topics,
     decode_bet_event,
@@ -69,10 +69,9 @@ SETTLED = BetSettled(
     balance=BALANCE,
 )  # fmt: skip
 ACCEPTED_TEMPLATE = AcceptedTemplate(table_id=TABLE, round_id=ROUND, topic=TOPICS.bets, partition=3)
-SETTLED_TEMPLATE = SettledTemplate(
-    table_id=TABLE, round_id=ROUND, bet=Bet.PLAYER_3, outcome=Outcome.WIN, odds="1:1", player=PLAYER, banker=BANKER,
-    rule=PayLine.PLAYER_WINS_PLAIN.value, ruleset=RULESET, cause=CAUSE, occurred_at=TIME, revision=1,
-)  # fmt: skip
+SETTLED_TEMPLATE = SettledRound(
+    table_id=TABLE, round_id=ROUND, banker=BANKER, ruleset=RULESET, cause=CAUSE, occurred_at=TIME, revision=1
+).of(bet=Bet.PLAYER_3, outcome=Outcome.WIN, odds="1:1", player=PLAYER, rule=PayLine.PLAYER_WINS_PLAIN.value)
 ACCEPTED_IDS = EventIds("bet_accepted", TABLE, ROUND)
 ACCEPTED_BYTES, SETTLED_BYTES = encode(ACCEPTED), encode(SETTLED)
 EVENT_PLACED = decode_bet_event(BET_PLACED)

@@ -74,12 +74,16 @@ async def kill_in_ledger(scene: Scene, text: str, *, is_answer_lost: bool, call:
     heal(scene)
 
 
-async def kill_in_log(scene: Scene, text: str, point: Point, topic: str | None = None) -> None:
-    """Say a text, and kill the worker at a point of the log, of a topic if one is named."""
+async def kill_in_log(scene: Scene, text: str, point: Point, topic: str | None = None, *, skip: int = 0) -> None:
+    """Say a text, and kill the worker at a point of the log, of a topic if one is named, after `skip` such points."""
+    left = skip
 
     def intercept(reached: Point, _member: str, partition: TopicPartition | None) -> None:
+        nonlocal left
         if reached == point and (topic is None or (partition is not None and partition.topic == topic)):
-            raise LogUnavailableError("killed here")
+            left -= 1
+            if left < 0:
+                raise LogUnavailableError("killed here")
 
     scene.line.broker.intercept = intercept
     scene.say(text)

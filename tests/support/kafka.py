@@ -110,7 +110,7 @@ def _started(home: Path, port: int | None) -> tuple[subprocess.Popen[bytes], str
     libraries = str(_libraries() / "*")
     java = shutil.which("java") or "java"
     logging = f"-Dlog4j2.configurationFile={SCRIPTS / 'log4j2.properties'}"
-    cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    cluster = "A" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")[1:]  # "-" would be an option
     for attempt in range(1, _ATTEMPTS + 1):
         chosen, controller = (port or free_port(), free_port())
         folder = home / str(attempt)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pokdeng.events.outputs import BetAccepted, BetRefunded, BetRejected, BetSettled
-from pokdeng.wire import AcceptedTemplate, RefundedTemplate, RejectedTemplate, SettledTemplate, encode
+from pokdeng.wire import AcceptedTemplate, RefundedTemplate, RejectedTemplate, SettledRound, encode
 from tests.wire.examples import TEXTS, events
 
 TEXTS_LIKE_FORMATS = st.sampled_from(["100 %", "%d %s %%", "{0} {event_id}", "\0 \\"]) | TEXTS
@@ -73,21 +73,19 @@ def test_a_rejected_bet(event: BetRejected) -> None:
 def test_a_settled_bet(event: BetSettled, rule: str) -> None:
     """With odds and without; what is constant may hold signs that mean something to formats."""
     event = replace(event, net=event.returned - event.taken, rule=rule)
-    template = SettledTemplate(
+    of_round = SettledRound(
         table_id=event.table_id,
         round_id=event.round_id,
-        bet=event.bet,
-        outcome=event.outcome,
-        odds=event.odds,
-        player=event.player,
         banker=event.banker,
-        rule=event.rule,
         ruleset=event.ruleset,
         cause=event.cause,
         occurred_at=event.occurred_at,
         revision=event.revision,
     )
     for _ in range(2):
+        template = of_round.of(
+            bet=event.bet, outcome=event.outcome, odds=event.odds, player=event.player, rule=event.rule
+        )
         assert encode(event) == template.render(
             event_id=event.event_id,
             bet_id=event.bet_id,

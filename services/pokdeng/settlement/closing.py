@@ -14,7 +14,7 @@ from pokdeng.settlement.expectation import expectation
 from pokdeng.settlement.finished import HEADER, Finished, encode_note, note_of_shoe, note_of_table
 from pokdeng.settlement.voice import totals_of
 from pokdeng.stream.port import Message
-from pokdeng.wire import EventIds, RefundedTemplate, SettledTemplate
+from pokdeng.wire import EventIds, RefundedTemplate, SettledRound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,7 +50,7 @@ class Closing:
     """Ends one round in one batch: asks the ledger for each bet, says each answer, then the round."""
 
     __slots__ = (
-        "_at", "_batch", "_bets", "_book", "_ending", "_headers", "_house", "_ids", "_on_said", "_options",
+        "_at", "_batch", "_bets", "_book", "_common", "_ending", "_headers", "_house", "_ids", "_on_said", "_options",
         "_partition", "_result", "_source", "_sums",
     )  # fmt: skip
 
@@ -82,6 +82,7 @@ class Closing:
         self._ids = EventIds(event_type, book.table_id, book.round_id, last=(REVISION,))
         self._headers = house.voice.headers(event_type, "", end.occurred_at)[1:]
         self._options: dict[Bet, Option] = {}
+        self._common: SettledRound | None = None
         self._sums: dict[str, list[int]] = {}
         self._bets = 0
 
@@ -122,23 +123,32 @@ class Closing:
             option = Option(bet, "refunded", -1, refunded.render)
         else:
             said = self._result.verdicts[bet]
-            settled = SettledTemplate(
-                table_id=book.table_id,
-                round_id=book.round_id,
+            settled = self._settled_round().of(
                 bet=bet,
                 outcome=said.outcome,
                 odds=said.odds,
                 player=shown(self._result.hands[bet.seat]),
-                banker=shown(self._result.banker),
                 rule=said.rule,
-                ruleset=RULESET,
-                cause=self.cause,
-                occurred_at=Timestamp(at.occurred_at),
-                revision=REVISION,
             )
             option = Option(bet, said.outcome, said.returned_units, settled.render)
         self._options[bet] = option
         return option
+
+    def _settled_round(self) -> SettledRound:
+        """What all settlements of the round have in common, written once."""
+        if self._common is None:
+            if self._result is None:
+                raise ValueError(f"round {self._book.round_id} has no result")
+            self._common = SettledRound(
+                table_id=self._book.table_id,
+                round_id=self._book.round_id,
+                banker=shown(self._result.banker),
+                ruleset=RULESET,
+                cause=self.cause,
+                occurred_at=Timestamp(self._at.occurred_at),
+                revision=REVISION,
+            )
+        return self._common
 
     def _settled(self, answers: Sequence[Answer], subjects: list[tuple[Entry, Option, int]]) -> None:
         ids, rest, sums = self._ids, self._headers, self._sums

@@ -27,7 +27,7 @@ from pokdeng.wire.inputs import (
 from pokdeng.wire.keys import expected_key
 from pokdeng.wire.naming import NAMED_BY, EventIds, event_id, event_id_of
 from pokdeng.wire.outputs import OUTPUTS_OF, decode_output
-from pokdeng.wire.templates import AcceptedTemplate, RefundedTemplate, RejectedTemplate, SettledTemplate
+from pokdeng.wire.templates import AcceptedTemplate, RefundedTemplate, RejectedTemplate, SettledRound
 from pokdeng.wire.topic_check import Finding, Severity, TopicDescription, check_topics
 from pokdeng.wire.topics import REQUIREMENTS, KeyedBy, Requirement, TopicKind, Topics
 
@@ -50,7 +50,7 @@ __all__ = [
     "RefundedTemplate",
     "RejectedTemplate",
     "Requirement",
-    "SettledTemplate",
+    "SettledRound",
     "Severity",
     "TopicDescription",
     "TopicKind",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pokdeng.events.ids import AccountId, BetId, Cause, Currency, EventId, Minor, Reason, RoundId, TableId, Timestamp
 from pokdeng.events.outputs import BetAccepted, BetRefunded, BetRejected, BetSettled, HandShown
@@ -27,26 +27,57 @@ _HERE = "\0"
 _TEXT = f'"{_HERE}"'
 _BALANCE = f'{{"available":{_HERE},"held":{_HERE},"sequence":{_HERE}}}'
 _END, _END_OVERDRAWN = "}}", ',"overdrawn":true}}'
-_BET = {"event_id": _TEXT, "bet_id": _TEXT, "account_id": _TEXT, "stake": _HERE, "currency": _TEXT}
+_BET: Final = {"event_id": _TEXT, "bet_id": _TEXT, "account_id": _TEXT, "stake": _HERE, "currency": _TEXT}
+
+
+_SETTLED: Final = {**_BET, "taken": _HERE, "returned": _HERE, "net": _HERE, "balance": _BALANCE}
 
 
 def _parts(event_class: Any, constant: Mapping[str, object], varying: Mapping[str, str]) -> list[str]:
     """The text of a fact between what varies: each field in order, its constant value's JSON or what stands for it."""
-    absent = tuple(name for name, value in constant.items() if value is None and name not in NULLABLE)
-    form, names = _form(event_class, tuple(varying.items()), absent)
-    return (form % tuple([_json(event_class, name, constant[name]) for name in names])).split(_HERE)
+    return _Draft(event_class, constant, varying).parts({})
+
+
+class _Draft:
+    """The text of a fact whose constants come in two steps: those of a round, then those of an option."""
+
+    __slots__ = ("_constant", "_event_class", "_texts", "_varying")
+
+    def __init__(self, event_class: Any, constant: Mapping[str, object], varying: Mapping[str, str]) -> None:
+        """The constants of the first step, and what stands for that which varies from fact to fact."""
+        self._event_class = event_class
+        self._constant = constant
+        self._varying = tuple(varying.items())
+        self._texts: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
+
+    def parts(self, constant: Mapping[str, object]) -> list[str]:
+        """The text between what varies, with the constants of the second step."""
+        absent = tuple([name for name, value in constant.items() if value is None and name not in NULLABLE])
+        known = self._texts.get(absent)
+        if known is None:
+            form, first, second = _form(self._event_class, self._varying, tuple(self._constant), absent)
+            given = [_json(self._event_class, name, self._constant[name]).replace("%", "%%") for name in first]
+            known = self._texts[absent] = (form % tuple(given), second)
+        text, names = known
+        return (text % tuple([_json(self._event_class, name, constant[name]) for name in names])).split(_HERE)
 
 
 @cache
 def _form(
-    event_class: Any, varying: tuple[tuple[str, str], ...], absent: tuple[str, ...]
-) -> tuple[str, tuple[str, ...]]:
-    """A fact's text with `%s` for each constant field's JSON, and the names of these fields."""
+    event_class: Any, varying: tuple[tuple[str, str], ...], first: tuple[str, ...], absent: tuple[str, ...]
+) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """A fact's text with `%s` for constants of the first step and `%%s` for those of the second, and their names."""
     stands_for = dict(varying)
-    names = [field.name for field in fields(event_class) if field.name not in absent]
     members = [f'"type":"{event_class.event_type}"']
-    members += [f'"{name}":{stands_for[name].replace("%", "%%") if name in stands_for else "%s"}' for name in names]
-    return f"{{{','.join(members)}}}", tuple(name for name in names if name not in stands_for)
+    names: tuple[list[str], list[str]] = ([], [])
+    for field in fields(event_class):
+        name = field.name
+        if name in stands_for:
+            members.append(f'"{name}":{stands_for[name].replace("%", "%%%%")}')
+        elif name not in absent:
+            members.append(f'"{name}":{"%s" if name in first else "%%s"}')
+            names[name not in first].append(name)
+    return f"{{{','.join(members)}}}", tuple(names[0]), tuple(names[1])
 
 
 @lru_cache(maxsize=16_384)
@@ -59,7 +90,11 @@ def _parts_to_balance(
     event_class: type[OutputEvent], constant: Mapping[str, object], varying: Mapping[str, str]
 ) -> list[str]:
     """The same for a fact that ends with a balance, without its end: that depends on the balance."""
-    *parts, end = _parts(event_class, constant, {**varying, "balance": _BALANCE})
+    return _without_end(event_class, _parts(event_class, constant, {**varying, "balance": _BALANCE}))
+
+
+def _without_end(event_class: Any, parts: list[str]) -> list[str]:
+    *parts, end = parts
     if end != _END:
         raise TypeError(f"{event_class.__name__} does not end with its balance")
     return parts
@@ -129,44 +164,48 @@ class RejectedTemplate:
         ).encode()
 
 
-class SettledTemplate:
-    """`bet_settled` of one round, bet option and cause."""
+class SettledRound:
+    """What all `bet_settled` of one round, banker and cause have in common; `of` adds what an option has."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_draft",)
 
     def __init__(
         self,
         *,
         table_id: TableId,
         round_id: RoundId,
-        bet: Bet,
-        outcome: Outcome,
-        odds: str | None,
-        player: HandShown,
         banker: HandShown,
-        rule: str,
         ruleset: str,
         cause: Cause,
         occurred_at: Timestamp,
         revision: int,
     ) -> None:
-        """Write what is the same for all; `cause` and `occurred_at` are the table event's, `odds` None on a tie."""
+        """Write what is the same for all; `cause` and `occurred_at` are the table event's."""
         constant = {
             "occurred_at": occurred_at,
             "cause": cause,
             "table_id": table_id,
             "round_id": round_id,
-            "bet": bet,
-            "outcome": outcome,
-            "odds": odds,
-            "player": player,
             "banker": banker,
-            "rule": rule,
             "ruleset": ruleset,
             "revision": revision,
         }
-        varying = {**_BET, "taken": _HERE, "returned": _HERE, "net": _HERE}
-        self._parts = _parts_to_balance(BetSettled, constant, varying)
+        self._draft = _Draft(BetSettled, constant, _SETTLED)
+
+    def of(self, *, bet: Bet, outcome: Outcome, odds: str | None, player: HandShown, rule: str) -> SettledTemplate:
+        """The template of one option; `odds` None on a tie."""
+        parts = self._draft.parts({"bet": bet, "outcome": outcome, "odds": odds, "player": player, "rule": rule})
+        return SettledTemplate(_without_end(BetSettled, parts))
+
+
+class SettledTemplate:
+    """`bet_settled` of one round, bet option and cause."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: list[str]) -> None:
+        """Made by `SettledRound.of`."""
+        self._parts = parts
 
     def render(
         self,
