@@ -1,11 +1,11 @@
 """A line on the twins, and what is heard of it: balances and facts as short texts, copies folded into one.
 
-    bet_accepted b1 A-1 8000/2000/2         bet_rejected b3 A-3 betting_closed
-    bet_settled b1 A-1 win 3000 11000/0/3   bet_refunded b1 A-1 2000 10000/0/3
-    bet_withdrawn b1 A-1 2000 10000/0/3     cancel_rejected b1 A-2 bet_unknown
-    funds_credited A-1 10000 10000/0/1      funds_rejected A-1 50 insufficient_funds
-    round_settled R-1 1 bets seal 1         round_held R-1 seat_conflict
-    dead bets@3 not_json
+bet_accepted b1 A-1 8000/2000/2         bet_rejected b3 A-3 betting_closed
+bet_settled b1 A-1 win 3000 11000/0/3   bet_refunded b1 A-1 2000 10000/0/3
+bet_withdrawn b1 A-1 2000 10000/0/3     cancel_rejected b1 A-2 bet_unknown
+funds_credited A-1 10000 10000/0/1      funds_rejected A-1 50 insufficient_funds
+round_settled R-1 1 bets seal 1         round_held R-1 seat_conflict
+dead bets@3 not_json
 """
 
 from __future__ import annotations
@@ -219,7 +219,9 @@ def _words(body: dict[str, Any]) -> Sequence[object]:
     if "transfer_id" in body:
         return body["account_id"], body["amount"], body.get("reason", ""), after
     if "bet_id" not in body:
-        return body["round_id"], body.get("reason", "") if "bets" not in body else f"{body['bets']} bets seal {body['seal']}"
+        return body["round_id"], body.get(
+            "reason", ""
+        ) if "bets" not in body else f"{body['bets']} bets seal {body['seal']}"
     outcome = body.get("outcome", "") if body["type"] == "bet_settled" else ""
     reason = body["reason"] if "rejected" in body["type"] else ""
     return body["bet_id"], body["account_id"], outcome, body.get("returned", ""), reason, after

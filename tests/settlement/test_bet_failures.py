@@ -409,5 +409,3 @@ def test_the_fixtures_are_those_of_the_field_failures() -> None:
                 assert await played.balance() == f"{returned}/0/21"
 
         asyncio.run(play())
-
-

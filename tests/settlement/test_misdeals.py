@@ -25,7 +25,9 @@ def dead(played: Scene) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "again", ["again c", "card R-1 banker 2 3d", "card R-1 banker 2 3d #c"], ids=["same bytes", "other id", "other time"]
+    "again",
+    ["again c", "card R-1 banker 2 3d", "card R-1 banker 2 3d #c"],
+    ids=["same bytes", "other id", "other time"],
 )
 def test_a_card_dealt_again_is_a_duplicate(again: str) -> None:
     """O16: a repeat of what lies there changes nothing, before the settlement or after it."""

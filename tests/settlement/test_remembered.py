@@ -122,7 +122,9 @@ def news(before: list[str], after: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("piecemeal", [False, True], ids=["in one batch", "one by one"])
 @pytest.mark.parametrize("life", LIVES)
-def test_late_records_get_the_contracts_answer_once(life: Callable[[Scene], Awaitable[None]], *, piecemeal: bool) -> None:
+def test_late_records_get_the_contracts_answer_once(
+    life: Callable[[Scene], Awaitable[None]], *, piecemeal: bool
+) -> None:
     """Late bets, cancels, cards, rounds and shoes: whoever remembers the round, the answers are the same."""
 
     async def play() -> None:
@@ -170,7 +172,9 @@ def test_an_old_shoe_is_known_within_the_batch_that_starts_the_next() -> None:
         async with scene() as played:
             await played.play(FIVE_ACCOUNTS)
             await played.play("shoe S-1 2h #s1")
-            await played.play("shoe S-2 3h #s2\nagain s1\nshoe S-3 4h\nagain s2\nagain s1\nopen R-1 in S-2\nopen R-1 in S-3")
+            await played.play(
+                "shoe S-2 3h #s2\nagain s1\nshoe S-3 4h\nagain s2\nagain s1\nopen R-1 in S-2\nopen R-1 in S-3"
+            )
             assert [fact for fact in played.facts() if fact.startswith("dead")] == [
                 "dead table-events@6 round_out_of_order"
             ]
@@ -186,7 +190,9 @@ def test_a_bet_on_a_round_that_never_opens_is_refused_once() -> None:
             await played.play(FIVE_ACCOUNTS)
             await played.play("shoe S-1 2h\nbet b1 A-1 player_1 1000 #b1")
             await played.restart()
-            await played.play("again b1\nbet b1 A-1 player_1 2000\nopen R-1\nagain b1\nbet b1 A-2 player_1 1000\nclose R-1")
+            await played.play(
+                "again b1\nbet b1 A-1 player_1 2000\nopen R-1\nagain b1\nbet b1 A-2 player_1 1000\nclose R-1"
+            )
             assert played.facts() == [
                 "bet_rejected b1 A-1 round_unknown",
                 "dead bets@2 id_conflict",
@@ -224,9 +230,7 @@ def test_a_finished_round_is_forgotten_in_time() -> None:
             await played.play("open R-2\nbet b1 A-1 player_1 1000 of R-2")
             await forgotten_first(played)
             played.line.store.clock = lambda: int(monotonic() * 1000) + 27 * HOURS_MS
-            kept = {
-                name[1] for number in range(16) for name in (played.line.store.bucket(number) or _nothing()).rounds
-            }
+            kept = {name[1] for number in range(16) for name in (played.line.store.bucket(number) or _nothing()).rounds}
             assert kept == {"R-2"}
 
     asyncio.run(play())

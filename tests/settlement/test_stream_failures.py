@@ -167,9 +167,7 @@ def test_a_good_bet_under_a_wrong_key_is_a_dead_letter(key: bytes | None) -> Non
     async def play() -> None:
         async with scene() as played:
             await open_table(played)
-            played.line.broker.append(
-                played.line.topics.bets, key, bet_value().encode(), (), 0, played.talk.now_ms
-            )
+            played.line.broker.append(played.line.topics.bets, key, bet_value().encode(), (), 0, played.talk.now_ms)
             await played.play(B1)
             assert played.about("bets@0") == ["dead bets@0 key_mismatch"]
             assert await played.balance() == "8000/2000/2"

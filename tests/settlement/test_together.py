@@ -67,6 +67,7 @@ def test_rounds_of_one_table_that_end_together_are_all_said_after_a_kill_between
 
     Whichever was said first must not make the other forgotten.
     """
+
     async def play(skip: int) -> None:
         async with scene() as played:
             await played.play("deposit A-1 10000\ndeposit A-2 10000")

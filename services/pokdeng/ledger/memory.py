@@ -83,6 +83,11 @@ class MemoryLedger:
         for number in range(self._buckets):
             self._there(number).verified = self._store.incarnation
 
+    async def doubt(self) -> None:
+        """Keep all writers out until somebody has verified."""
+        for number in range(self._buckets):
+            self._there(number).verified = 0
+
     async def acquire(self, sources: Collection[Source], *, group: str, generation: int) -> None:
         """Become the owner of sources. A source's home bucket gives out the epoch, which then goes to all buckets."""
         epochs: dict[Source, int] = {}

@@ -239,6 +239,12 @@ class Ledger(Protocol):
     async def close(self) -> None:
         """Close connections. Idempotent."""
 
+    async def accept_incarnation(self) -> None:
+        """Let writers in again after LedgerLostError("check"), once it was verified against the log; then `acquire`."""
+
+    async def doubt(self) -> None:
+        """Keep all writers out with `check` until somebody has verified: acknowledged writes are missing."""
+
     async def acquire(self, sources: Collection[Source], *, group: str, generation: int) -> None:
         """Become the owner of sources: later calls of an earlier owner are fenced.
 

@@ -124,6 +124,10 @@ class RedisLedger:
         """
         await self._pipeline.call("accept", [([self._key(bucket, "m")], []) for bucket in range(self._buckets)])
 
+    async def doubt(self) -> None:
+        """Keep all writers out until somebody has verified."""
+        await self._pipeline.send([("HSET", self._key(bucket, "m"), "r", "-") for bucket in range(self._buckets)])
+
     async def acquire(self, sources: Collection[Source], *, group: str, generation: int) -> None:
         """Become the owner of sources. A source's home bucket gives out the epoch, which then goes to all buckets."""
         least = dict.fromkeys(sorted(sources), 0)

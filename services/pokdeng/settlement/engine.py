@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from pokdeng.ledger.port import LedgerLostError
 from pokdeng.settlement.batch import Batch
 from pokdeng.settlement.cashier import Cashier
 from pokdeng.settlement.desk import Desk
+from pokdeng.settlement.incarnation import accept_if_nothing_is_lost
 from pokdeng.settlement.progress import Progress
 from pokdeng.settlement.recall import recall
 from pokdeng.settlement.recovery import read_back
@@ -103,7 +105,7 @@ class Engine:
                 start = starts[TopicPartition(topics.funds, partition)]
                 self._cashiers[partition] = Cashier(partition, self._house, next_transfer=start)
             if self._sources:
-                await self._ledger.acquire(self._sources, group=self._group, generation=assignment.generation)
+                await self._acquire(assignment.generation)
             counts: list[int] = []
             for desk in self._desks.values():
                 counts.append(await read_back(self._transport, topics, desk))
@@ -112,6 +114,18 @@ class Engine:
             self.is_recovered = True
             _log.info("assigned", tables=tables, funds=funds, generation=assignment.generation, read_back=sum(counts))
         self._wake.set()
+
+    async def _acquire(self, generation: int) -> None:
+        """Fence earlier owners; a ledger that restarted is verified against the log first."""
+        try:
+            await self._ledger.acquire(self._sources, group=self._group, generation=generation)
+        except LedgerLostError as lost:
+            if lost.cause != "check":
+                raise
+            self._observer.ledger_lost(lost.cause)
+            count = await accept_if_nothing_is_lost(self._transport, self._ledger, self._house.topics)
+            _log.warning("ledger_accepted", accounts=count, why=str(lost))
+            await self._ledger.acquire(self._sources, group=self._group, generation=generation)
 
     async def revoked(self) -> None:
         """Finish what is under way, commit, forget. Within `REVOKE_WITHIN_S`, or without the commit."""
@@ -150,7 +164,11 @@ class Engine:
             self._turned_at = self._clock()
             self._wake.clear()
             async with self._turn:
-                did_something, due = await self._do_turn()
+                try:
+                    did_something, due = await self._do_turn()
+                except LedgerLostError as lost:
+                    await self._mourn(lost)
+                    raise
                 self._ledger_asked_at = None
             if did_something:
                 await asyncio.sleep(0)
@@ -160,6 +178,12 @@ class Engine:
                 await self._wake.wait()
             finally:
                 timer.cancel()
+
+    async def _mourn(self, lost: LedgerLostError) -> None:
+        """The ledger lost something, or may have: count it; if writes are missing, nobody else may write either."""
+        self._observer.ledger_lost(lost.cause)
+        if lost.cause == "behind":
+            await self._ledger.doubt()
 
     def stop(self) -> None:
         """Have `run` return after its turn. What is under way is finished by `revoked`."""

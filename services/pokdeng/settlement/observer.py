@@ -14,6 +14,9 @@ class Observer(Protocol):
     def ledger_called(self, seconds: float) -> None:
         """A batch was applied to the ledger."""
 
+    def ledger_lost(self, cause: str) -> None:
+        """The ledger was found `cold`, another incarnation (`check`) or `behind`."""
+
     def facts_said(self, batch: Batch) -> None:
         """The decisions and settlements of a batch are acknowledged."""
 
@@ -23,6 +26,9 @@ class Observer(Protocol):
 
 class SilentObserver:
     """Tells nobody."""
+
+    def ledger_lost(self, cause: str) -> None:
+        """See `Observer`."""
 
     def ledger_called(self, seconds: float) -> None:
         """See `Observer`."""

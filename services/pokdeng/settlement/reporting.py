@@ -31,6 +31,13 @@ class MetricsObserver:
         except Exception as error:  # noqa: BLE001 - whatever a metric does, money goes on
             self._metrics.complain(error)
 
+    def ledger_lost(self, cause: str) -> None:
+        """The ledger was found cold, another incarnation or behind."""
+        try:
+            self._metrics.count({("recoveries", cause): 1})
+        except Exception as error:  # noqa: BLE001 - whatever a metric does, money goes on
+            self._metrics.complain(error)
+
     def facts_said(self, batch: Batch) -> None:
         """The decisions and settlements of a batch are acknowledged."""
         try:

@@ -132,7 +132,8 @@ class Worker:
                 return []
             if await self._has_spoken():
                 lost = LedgerLostError("cold", "the store is empty, but the log holds decisions: restore it first")
-                self._metrics.count({("recoveries", lost.cause): 1})
+                if not self._waits_for or self._waits_for == ["starting"]:
+                    self.observer.ledger_lost(lost.cause)
                 return [f"ledger: {lost}"]
             await self._ledger.create()
         except (LedgerUnavailableError, LogUnavailableError) as error:

@@ -1,0 +1,99 @@
+"""A ledger that restarted: taken back if it has all that was said, refused where something is missing."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pokdeng.ledger.port import LedgerLostError
+from pokdeng.simulator import MemorySender, Play, perform, script
+from tests.checker.checker import check
+from tests.support.line import INPUTS, OUTPUTS, Line
+
+PLAY = Play(tables=2, rounds=4, accounts=20, bets_per_round=10, seed=3)
+MORE = Play(
+    tables=2,
+    rounds=2,
+    accounts=20,
+    bets_per_round=10,
+    seed=4,
+    puts_money_in=False,
+    starts_at_ms=PLAY.starts_at_ms + 3_600_000,
+)
+"""An hour later."""
+
+
+async def played(line: Line) -> None:
+    """A play, settled by a worker that stops in order."""
+    async with line.worker() as worker:
+        await worker.owns()
+        await perform(script(PLAY), MemorySender(line.broker, line.topics), opened=worker.caught_up)
+        await worker.caught_up()
+
+
+def test_a_ledger_that_restarted_and_lost_nothing_is_taken_back() -> None:
+    """The next worker verifies it against what was said, and goes on exactly."""
+
+    async def go() -> None:
+        line = Line()
+        await played(line)
+        line.store.new_incarnation()
+        async with line.worker() as worker:
+            await worker.owns()
+            await perform(script(MORE), MemorySender(line.broker, line.topics))
+            await worker.caught_up()
+            balances = {
+                str(one.account): (one.available, one.held, one.sequence, str(one.currency))
+                async for one in worker.ledger.accounts()
+            }
+        report = check(
+            line.records(*INPUTS),
+            line.records(*OUTPUTS),
+            partitions=line.partitions,
+            final_balances=balances,
+        )
+        assert not report.findings, report
+
+    asyncio.run(go())
+
+
+def test_a_ledger_that_lost_what_was_said_is_refused_until_it_is_restored() -> None:
+    """Set back by a play, it has fewer movements than were said: no worker writes, and none of its balances move."""
+
+    async def go() -> None:
+        line = Line()
+        async with line.worker() as worker:
+            await worker.owns()
+        before = line.store.snapshot()
+        await played(line)
+        line.store.restore(before)
+        line.store.new_incarnation()
+        for _ in range(2):
+            worker = await line.start_worker()
+            error = await worker.failure()
+            assert isinstance(error, LedgerLostError)
+            assert error.cause == "behind"
+
+    asyncio.run(go())
+
+
+def test_a_ledger_behind_what_was_acknowledged_keeps_every_writer_out() -> None:
+    """Noticed at the next call; the next worker finds it doubted, looks, and does not take it."""
+
+    async def go() -> None:
+        line = Line()
+        worker = await line.start_worker()
+        await worker.owns()
+        before = line.store.snapshot()
+        await perform(script(PLAY), MemorySender(line.broker, line.topics), opened=worker.caught_up)
+        await worker.caught_up()
+        line.store.restore(before)
+        await perform(script(MORE), MemorySender(line.broker, line.topics))
+        with pytest.raises(LedgerLostError, match="behind"):
+            raise await worker.failure()
+        again = await line.start_worker()
+        with pytest.raises(LedgerLostError, match="behind"):
+            raise await again.failure()
+
+    asyncio.run(go())
