@@ -10,15 +10,17 @@ whose owner sends it (`p7`, `f2`); a source has one owner at a time, who sends i
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, NewType, Protocol, TypeAlias
+from typing import NamedTuple, NewType, Protocol, TypeAlias, TYPE_CHECKING
 from zlib import crc32
 
-from pokdeng.events.ids import AccountId, BetId, Currency, Minor, RoundId, TableId, TransferId
-from pokdeng.events.reasons import BetReason, TransferKind, TransferReason
-from pokdeng.rules import Bet
+
+if TYPE_CHECKING:
+    from pokdeng.rules import Bet
+    from pokdeng.events.reasons import BetReason, TransferKind, TransferReason
+    from pokdeng.events.ids import AccountId, BetId, Currency, Minor, RoundId, TableId, TransferId
+    from collections.abc import AsyncIterator, Collection, Sequence
 
 Source = NewType("Source", str)
 """`p<partition>` of tables and bets, `f<partition>` of funds."""

@@ -6,9 +6,11 @@ in-memory twin (`memory.py`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
 
 
 class TopicPartition(NamedTuple):
@@ -22,21 +24,32 @@ class Record(Protocol):
     """A record as it lies in the log; aiokafka's `ConsumerRecord` is one."""
 
     @property
-    def topic(self) -> str: ...
+    def topic(self) -> str:
+        """The topic's name."""
+
     @property
-    def partition(self) -> int: ...
+    def partition(self) -> int:
+        """Its partition."""
+
     @property
-    def offset(self) -> int: ...
+    def offset(self) -> int:
+        """Its offset there."""
+
     @property
     def timestamp(self) -> int:
         """Broker time, milliseconds since the epoch."""
 
     @property
-    def key(self) -> bytes | None: ...
+    def key(self) -> bytes | None:
+        """None where there is none."""
+
     @property
-    def value(self) -> bytes | None: ...
+    def value(self) -> bytes | None:
+        """None for a tombstone."""
+
     @property
-    def headers(self) -> Sequence[tuple[str, bytes]]: ...
+    def headers(self) -> Sequence[tuple[str, bytes]]:
+        """In their order."""
 
 
 class Message(NamedTuple):
