@@ -15,7 +15,9 @@ from aiokafka import AIOKafkaConsumer
 
 
 async def _read(bootstrap: str, topic: str) -> float:
-    consumer: Any = AIOKafkaConsumer(topic, bootstrap_servers=bootstrap, group_id=None, auto_offset_reset="earliest")
+    consumer: Any = AIOKafkaConsumer(  # type: ignore[no-untyped-call]
+        topic, bootstrap_servers=bootstrap, group_id=None, auto_offset_reset="earliest"
+    )
     await consumer.start()
     try:
         left = sum((await consumer.end_offsets(list(consumer.assignment()))).values())

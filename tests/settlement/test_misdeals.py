@@ -198,6 +198,23 @@ def test_a_ninth_copy_holds_its_round_after_a_restart_in_the_middle_of_the_shoe(
     asyncio.run(play())
 
 
+def test_the_shoe_counts_on_while_an_old_round_is_held() -> None:
+    """No point of the table was quiet since: after a restart the finished rounds are folded again for their cards."""
+
+    async def play() -> None:
+        async with scene() as played:
+            await played.play(FIVE_ACCOUNTS)
+            await played.play("shoe S-1 2h\nopen R-1")
+            for number in range(2, 10):
+                await played.play(f"open R-{number}\nclose R-{number}\ndeal R-{number} W")
+            await played.restart()
+            await played.play("open R-10\nclose R-10\ncard R-10 player_1 1 9c")
+            assert dead(played) == ["ninth_copy"]
+            assert [fact.split()[1] for fact in played.about("incomplete")] == ["R-1"]
+
+    asyncio.run(play())
+
+
 def test_no_round_opens_after_the_last_of_its_shoe() -> None:
     """The cut card was drawn: the next round is `round_out_of_order`, also after a restart."""
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_store import Bucket
+from pokdeng.settlement.engine import BATCH_RECORDS
 from tests.settlement.scene import Scene, scene
 from tests.settlement.table_talk import FIVE_ACCOUNTS, S1_R1
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
 HOURS_MS = 3_600_000
 
@@ -166,18 +168,51 @@ def test_corrections_after_the_settlement_come_too_late_for_now(life: Callable[[
 
 
 def test_an_old_shoe_is_known_within_the_batch_that_starts_the_next() -> None:
-    """The next shoe starts and the old one's start comes again, in one batch: a duplicate, not a newer shoe."""
+    """Shoes start and come again in one batch: duplicates, not newer shoes, and no round opens in an old one."""
 
     async def play() -> None:
         async with scene() as played:
-            await played.play(FIVE_ACCOUNTS)
             await played.play("shoe S-1 2h #s1")
-            await played.play(
-                "shoe S-2 3h #s2\nagain s1\nshoe S-3 4h\nagain s2\nagain s1\nopen R-1 in S-2\nopen R-1 in S-3"
-            )
-            assert [fact for fact in played.facts() if fact.startswith("dead")] == [
-                "dead table-events@6 round_out_of_order"
+            await played.play("""
+                shoe S-2 3h #s2
+                shoe S-3 4h
+                open R-1 in S-1
+                shoe S-4 5h
+                again s2
+                open R-1 in S-2
+                open R-1 in S-4
+            """)
+            await played.play("again s1\nopen R-2 in S-4")
+            assert played.facts() == [
+                "round_held R-1 incomplete",
+                *(f"dead table-events@{offset} round_out_of_order" for offset in (3, 6)),
             ]
+
+    asyncio.run(play())
+
+
+class SlowNotes(MemoryLedger):
+    """A ledger whose notes take their time to come."""
+
+    async def recall(self, pages: Sequence[str]) -> list[dict[str, bytes]]:
+        """As ever, but others have many turns meanwhile."""
+        for _ in range(60):
+            await asyncio.sleep(0)
+        return await super().recall(pages)
+
+
+def test_a_round_said_while_notes_are_fetched_is_remembered() -> None:
+    """A batch waits for notes; meanwhile a round of which it holds late copies is said, and leaves the books."""
+
+    async def play() -> None:
+        async with scene() as played:
+            played.line.new_ledger = lambda: SlowNotes(played.line.store)
+            await played.stop()
+            await played.start()
+            await played.play("deposit A-1 10000")
+            copies = "\n".join(["again b1"] * (BATCH_RECORDS + 50))
+            await played.play(f"{S1_R1}\nbet b1 A-1 player_1 1000 #b1\nclose R-1\ndeal R-1 W\n{copies}\nshoe S-1 2h at T-2")
+            assert played.about("b1") == ["bet_accepted b1 A-1 8000/2000/2", "bet_settled b1 A-1 win 3000 11000/0/3"]
 
     asyncio.run(play())
 

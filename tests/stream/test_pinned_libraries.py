@@ -16,7 +16,6 @@ from aiokafka.producer.message_accumulator import MessageAccumulator
 from aiokafka.producer.sender import Sender
 from aiokafka.protocol.offset import OffsetRequest
 from faust.app.base import BootStrategy
-from faust.transport.consumer import ThreadDelegateConsumer
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer
 from faust.types import TP, ConsumerMessage
 
@@ -32,13 +31,15 @@ def test_the_versions_are_those_that_were_read(name: str, pinned: str) -> None:
     [
         (Consumer, "_new_consumer_thread"),
         (Consumer, "getmany"),
-        (Consumer, "perform_seek"),
-        (ThreadDelegateConsumer, "_getmany"),
+        (Consumer, "flow_active"),
+        (AIOKafkaConsumerThread, "on_thread_stop"),
         (AIOKafkaConsumerThread, "_create_worker_consumer"),
         (AIOKafkaConsumerThread, "_ensure_consumer"),
         (AIOKafkaConsumerThread, "_fetch_records"),
         (AIOKafkaConsumerThread, "call_thread"),
         (faust.App, "_create_directories"),
+        (faust.App, "on_rebalance_start"),
+        (faust.App, "on_rebalance_end"),
         (BootStrategy, "enable_kafka_producer"),
         (BootStrategy, "enable_web"),
         (SubscriptionState, "fetch_context"),

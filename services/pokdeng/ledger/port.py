@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, NewType, Protocol, TypeAlias, TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, NewType, Protocol, TypeAlias
 from zlib import crc32
 
-
 if TYPE_CHECKING:
-    from pokdeng.rules import Bet
-    from pokdeng.events.reasons import BetReason, TransferKind, TransferReason
-    from pokdeng.events.ids import AccountId, BetId, Currency, Minor, RoundId, TableId, TransferId
     from collections.abc import AsyncIterator, Collection, Sequence
+
+    from pokdeng.events.ids import AccountId, BetId, Currency, Minor, RoundId, TableId, TransferId
+    from pokdeng.events.reasons import BetReason, TransferKind, TransferReason
+    from pokdeng.rules import Bet
 
 Source = NewType("Source", str)
 """`p<partition>` of tables and bets, `f<partition>` of funds."""
@@ -35,6 +35,7 @@ LARGEST_AFTER_DEPOSIT_MINOR = 10**15
 def bucket_of(account: AccountId, buckets: int) -> int:
     """The bucket of an account, for ever: 0 .. buckets - 1.
 
+    >>> from pokdeng.events.ids import AccountId
     >>> bucket_of(AccountId("A-1"), 16)
     0
     """

@@ -63,7 +63,8 @@ class Batch:
     def __init__(self, voice: Voice) -> None:
         """An empty batch."""
         self.voice = voice
-        self.records = 0
+        self.records: dict[TopicPartition, int] = {}
+        """How many records were read, by partition."""
         self.operations: list[Operation] = []
         self.spans: list[tuple[Reaction, list[Any]]] = []
         """Whom to tell the answers: for runs of operations, a callable and what each operation is about."""

@@ -10,6 +10,7 @@ from pokdeng.events.reasons import DeadLetterReason, TransferKind, TransferReaso
 from pokdeng.ledger.port import Source, Status, Transfer
 from pokdeng.settlement import tally
 from pokdeng.settlement.keys import KeyCheck
+from pokdeng.stream.port import TopicPartition
 from pokdeng.wire import MalformedRecordError, decode_funds_event
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Cashier:
         taken = min(limit, len(self._queue))
         if not taken:
             return
-        batch.records += taken
+        batch.records[TopicPartition(self._house.topics.funds, self.partition)] = taken
         for _ in range(taken):
             record = self._queue.popleft()
             try:

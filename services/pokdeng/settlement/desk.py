@@ -21,6 +21,7 @@ from pokdeng.settlement.floor import Floor
 from pokdeng.settlement.keys import KeyCheck
 from pokdeng.settlement.memory import Recalled, mark_note, round_page, shoe_note, table_note
 from pokdeng.stream.merge import SECOND, Merge
+from pokdeng.stream.port import TopicPartition
 from pokdeng.wire import MalformedRecordError, decode_bet_event, decode_table_event
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Desk:
         """Fold records, and end the rounds that are sealed thereby. `now` is the merge's monotonic clock."""
         self._batch = self._betting.batch = batch
         self._memory = memory
-        batch.records += len(reads)
+        self._count(batch, reads)
         books, betting = self.books, self._betting
         next_of = [self.next_event, self.next_bet]
         for side, record, event in reads:
@@ -108,6 +109,13 @@ class Desk:
         if self._waiting:
             self._seal_past(now)
         batch.acknowledged.append(lambda: self._advance(*next_of))
+
+    def _count(self, batch: Batch, reads: list[Read]) -> None:
+        bets = sum([side for side, _, _ in reads])
+        topics = self._house.topics
+        for topic, count in ((topics.table_events, len(reads) - bets), (topics.bets, bets)):
+            if count:
+                batch.records[TopicPartition(topic, self.partition)] = count
 
     def _advance(self, next_event: int, next_bet: int) -> None:
         self.next_event = max(self.next_event, next_event)

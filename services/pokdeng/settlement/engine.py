@@ -330,7 +330,8 @@ class Engine:
             await self._transport.publish(batch.round_facts.by_partition)
         for acknowledge in batch.acknowledged:
             acknowledge()
-        self._transport.done(batch.records)
+        for partition, count in batch.records.items():
+            self._transport.done(count, partition)
         self._observer.batch_said(batch)
 
     async def _publish_dead_letters(self, batch: Batch) -> None:

@@ -7,7 +7,7 @@ in-memory twin (`memory.py`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -117,8 +117,11 @@ class Log(Protocol):
         Raises KeyError for a partition that is not assigned.
         """
 
-    def done(self, count: int) -> None:
-        """Say that `count` delivered records were dealt with: the credits that bound what is read ahead."""
+    def done(self, count: int, partition: TopicPartition | None = None) -> None:
+        """Say that `count` delivered records were dealt with: the credits that bound what is read ahead.
+
+        Name the partition, so that one which runs ahead cannot use up the credits of those it waits for.
+        """
 
     async def committed(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int | None]:
         """The group's committed offsets (the next to read), None where there is none."""
