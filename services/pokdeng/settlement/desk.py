@@ -254,8 +254,8 @@ class Desk:
         """The next offsets to commit, of table events and of bets: nothing below is needed by a replay."""
         oldest_event = self.floor.oldest_needed
         next_event = self.next_event if oldest_event is None else min(oldest_event, self.next_event)
-        needed = (book.oldest_needed for book in self.books.values())
-        return next_event, min((oldest for oldest in needed if oldest is not None), default=self.next_bet)
+        needed = [book.oldest_needed for book in self.books.values()]
+        return next_event, min([self.next_bet, *(oldest for oldest in needed if oldest is not None)])
 
     def idle_notes(self) -> list[Note]:
         """Notes of tables where nothing is going on, that would keep the log for nothing. Then call `noted_idle`."""
