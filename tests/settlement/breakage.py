@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from pokdeng.stream.port import LogUnavailableError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pokdeng.stream.memory import Point
     from pokdeng.stream.port import TopicPartition
     from tests.settlement.scene import Scene
@@ -74,16 +76,15 @@ async def kill_in_ledger(scene: Scene, text: str, *, is_answer_lost: bool, call:
     heal(scene)
 
 
-async def kill_in_log(scene: Scene, text: str, point: Point, topic: str | None = None, *, skip: int = 0) -> None:
-    """Say a text, and kill the worker at a point of the log, of a topic if one is named, after `skip` such points."""
-    left = skip
+async def kill_in_log(
+    scene: Scene, text: str, point: Point, topic: str | None = None, *, when: Callable[[], bool] = lambda: True
+) -> None:
+    """Say a text, and kill the worker at a point of the log, of a topic if one is named, once something is so."""
 
     def intercept(reached: Point, _member: str, partition: TopicPartition | None) -> None:
-        nonlocal left
-        if reached == point and (topic is None or (partition is not None and partition.topic == topic)):
-            left -= 1
-            if left < 0:
-                raise LogUnavailableError("killed here")
+        is_there = topic is None or (partition is not None and partition.topic == topic)
+        if reached == point and is_there and when():
+            raise LogUnavailableError("killed here")
 
     scene.line.broker.intercept = intercept
     scene.say(text)

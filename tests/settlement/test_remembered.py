@@ -11,6 +11,8 @@ import pytest
 from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_store import Bucket
 from pokdeng.settlement.engine import BATCH_RECORDS
+from pokdeng.stream.memory import Point
+from tests.settlement.breakage import kill_in_log
 from tests.settlement.scene import Scene, scene
 from tests.settlement.table_talk import FIVE_ACCOUNTS, S1_R1
 
@@ -191,6 +193,27 @@ def test_an_old_shoe_is_known_within_the_batch_that_starts_the_next() -> None:
     asyncio.run(play())
 
 
+@pytest.mark.parametrize("point", [Point.COMMIT, Point.COMMITTED])
+def test_a_round_is_noted_before_the_commit_that_passes_it(point: Point) -> None:
+    """Another table's round held the log for hours; its end lets go of all, and the worker dies around the commit."""
+
+    async def play() -> None:
+        async with scene() as played:
+            await played.play(FIVE_ACCOUNTS)
+            await played.play("shoe S-9 4h at T-2\nopen R-9 in S-9 at T-2\nbet b9 A-2 player_1 1000 of R-9 at T-2")
+            await played.play(ROUND)
+            played.talk.now_ms += 3 * HOURS_MS
+            end = "close R-9 at T-2\ndeal R-9 W at T-2"
+            await kill_in_log(played, end, point, when=lambda: played.copies("round_settled R-9") > 0)
+            await played.start()
+            await played.play("again b1\nbet b5 A-1 player_1 1000\nopen R-1")
+            assert played.about("b5") == ["bet_rejected b5 A-1 betting_closed"]
+            assert await played.balance() == "11000/0/3"
+            assert not played.about("dead")
+
+    asyncio.run(play())
+
+
 class SlowNotes(MemoryLedger):
     """A ledger whose notes take their time to come."""
 
@@ -210,8 +233,9 @@ def test_a_round_said_while_notes_are_fetched_is_remembered() -> None:
             await played.stop()
             await played.start()
             await played.play("deposit A-1 10000")
-            copies = "\n".join(["again b1"] * (BATCH_RECORDS + 50))
-            await played.play(f"{S1_R1}\nbet b1 A-1 player_1 1000 #b1\nclose R-1\ndeal R-1 W\n{copies}\nshoe S-1 2h at T-2")
+            stray = "bet b9 A-1 player_1 1 of R-9"
+            copies = "\n".join(("again b1\n" * 49 + stray) for _ in range(0, 2 * BATCH_RECORDS, 50))
+            await played.play(f"{S1_R1}\nbet b1 A-1 player_1 1000 #b1\nclose R-1\ndeal R-1 W\n{copies}")
             assert played.about("b1") == ["bet_accepted b1 A-1 8000/2000/2", "bet_settled b1 A-1 win 3000 11000/0/3"]
 
     asyncio.run(play())

@@ -68,7 +68,7 @@ def test_rounds_of_one_table_that_end_together_are_all_said_after_a_kill_between
     Whichever was said first must not make the other forgotten.
     """
 
-    async def play(skip: int) -> None:
+    async def play(said_before: int) -> None:
         async with scene() as played:
             await played.play("deposit A-1 10000\ndeposit A-2 10000")
             await played.play("shoe S-1 2h\nopen R-1\nbet b1 A-1 player_1 1000\nopen R-2")
@@ -79,7 +79,13 @@ def test_rounds_of_one_table_that_end_together_are_all_said_after_a_kill_between
                 deal R-2 W
                 deal R-1 W
             """
-            await kill_in_log(played, text, Point.APPEND, "pokdeng.rounds.v1", skip=skip)
+            await kill_in_log(
+                played,
+                text,
+                Point.APPEND,
+                "pokdeng.rounds.v1",
+                when=lambda: played.copies("round_settled") == said_before,
+            )
             await played.start()
             await played.caught_up()
             assert await played.balance("A-1") == "11000/0/3"

@@ -6,6 +6,7 @@ all of it is acknowledged.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pokdeng.settlement.tally import dead_letters, duplicates, new_tally
@@ -21,21 +22,8 @@ if TYPE_CHECKING:
 Reaction: TypeAlias = "Callable[[Sequence[Answer], list[Any]], None]"
 
 
-class Outbox:
-    """Messages by partition, in the order they were decided."""
-
-    __slots__ = ("by_partition",)
-
-    def __init__(self) -> None:
-        """An empty outbox."""
-        self.by_partition: dict[TopicPartition, list[Message]] = {}
-
-    def add(self, partition: TopicPartition, message: Message) -> None:
-        """Put a message behind the others of its partition."""
-        try:
-            self.by_partition[partition].append(message)
-        except KeyError:
-            self.by_partition[partition] = [message]
+Outbox: TypeAlias = "defaultdict[TopicPartition, list[Message]]"
+"""Messages by partition, in the order they were decided."""
 
 
 class Batch:
@@ -71,11 +59,11 @@ class Batch:
         self._reaction: Reaction | None = None
         self._subjects: list[Any] = []
         self.notes: list[Note] = []
-        self.facts = Outbox()
-        self.dead_letters = Outbox()
+        self.facts: Outbox = defaultdict(list)
+        self.dead_letters: Outbox = defaultdict(list)
         self.letters: dict[TopicPartition, list[tuple[Record, DeadLetterReason, str]]] = {}
         """What each of `dead_letters` is about, for the broker may refuse one as too large."""
-        self.round_facts = Outbox()
+        self.round_facts: Outbox = defaultdict(list)
         self.rounds: list[Callable[[], None]] = []
         """Rounds that end with this batch: their own records are made when all answers are known, and said last."""
         self.acknowledged: list[Callable[[], None]] = []
@@ -112,13 +100,13 @@ class Batch:
         """A record cannot be used."""
         self.tally[dead_letters(record.topic, reason)] += 1
         partition, message = self.voice.dead_letter(record, reason, detail)
-        self.dead_letters.add(partition, message)
+        self.dead_letters[partition].append(message)
         self.letters.setdefault(partition, []).append((record, reason, detail))
 
     def truncate(self, partition: TopicPartition, index: int) -> None:
         """The broker refuses a dead letter: it goes with hashes in place of its value and headers."""
         record, reason, detail = self.letters[partition][index]
-        self.dead_letters.by_partition[partition][index] = self.voice.truncated(record, reason, detail)
+        self.dead_letters[partition][index] = self.voice.truncated(record, reason, detail)
 
     def duplicate(self, record: Record) -> None:
         """A record says what is known: counted, nothing else."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from pokdeng.events.ids import Cause, EventId, Timestamp
@@ -34,7 +35,7 @@ REVISION = 1
 class Option:
     """One of the ten options of a round that ends: how its facts are written, and what they came to."""
 
-    __slots__ = ("bet", "outcome", "render", "returned_units", "sums")
+    __slots__ = ("bet", "outcome", "render", "returned_units", "said_again", "sums")
 
     def __init__(self, bet: Bet, outcome: str, returned_units: int, render: Callable[..., bytes]) -> None:
         """`returned_units` stakes go back for each stake."""
@@ -42,8 +43,10 @@ class Option:
         self.outcome = outcome
         self.returned_units = returned_units
         self.render = render
-        self.sums: dict[str, list[int]] = {}
+        self.sums: defaultdict[str, list[int]] = defaultdict(_zeros)
         """By currency: bets, taken and returned of what was applied for the first time."""
+        self.said_again: defaultdict[str, list[int]] = defaultdict(_zeros)
+        """The same of what an earlier call had applied: it counts for the round, not for the metrics."""
 
 
 class Closing:
@@ -51,7 +54,7 @@ class Closing:
 
     __slots__ = (
         "_at", "_batch", "_bets", "_book", "_common", "_ending", "_headers", "_house", "_ids", "_on_said", "_options",
-        "_partition", "_result", "_source", "_sums",
+        "_partition", "_result", "_source",
     )  # fmt: skip
 
     def __init__(
@@ -83,7 +86,6 @@ class Closing:
         self._headers = house.voice.headers(event_type, "", end.occurred_at)[1:]
         self._options: dict[Bet, Option] = {}
         self._common: SettledRound | None = None
-        self._sums: dict[str, list[int]] = {}
         self._bets = 0
 
     @property
@@ -151,8 +153,8 @@ class Closing:
         return self._common
 
     def _settled(self, answers: Sequence[Answer], subjects: list[tuple[Entry, Option, int]]) -> None:
-        ids, rest, sums = self._ids, self._headers, self._sums
-        route_of, put = self._house.voice.route, self._batch.facts.add
+        ids, rest = self._ids, self._headers
+        routes, facts = self._house.voice.routes, self._batch.facts
         for answer, (entry, option, returned) in zip(answers, subjects, strict=True):
             status, is_fresh, _, available, held, sequence = answer
             bet = entry.bet
@@ -170,12 +172,12 @@ class Closing:
                 value = option.render(
                     event_id, bet_id, account_id, bet.stake, currency, taken, returned, available, held, sequence
                 )
-            route = route_of(account_id)
-            put(route.settlements, Message(route.key, value, [("ce_id", event_id.encode()), *rest]))
-            self._bets += 1
-            _add(sums, currency, taken, returned)
-            if is_fresh:
-                _add(option.sums, currency, taken, returned)
+            route = routes[account_id]
+            facts[route.settlements].append(Message(route.key, value, [("ce_id", event_id.encode()), *rest]))
+            row = (option.sums if is_fresh else option.said_again)[currency]
+            row[0] += 1
+            row[1] += taken
+            row[2] += returned
 
     def _end(self) -> None:
         """All answers are known: make the round's own record."""
@@ -195,7 +197,9 @@ class Closing:
             shoe=note_of_shoe(ending.shoe),
             table=None if ending.table is None else note_of_table(ending.table, at.mark.offset),
         )
-        totals = totals_of({currency: (taken, returned) for currency, (_, taken, returned) in self._sums.items()})
+        sums = self._sums()
+        totals = totals_of({currency: (taken, returned) for currency, (_, taken, returned) in sums.items()})
+        self._bets = sum(bets for bets, _, _ in sums.values())
         fact: RoundSettled | RoundRefunded
         if self._result is None or isinstance(at, Cancelled):
             fact = RoundRefunded(
@@ -231,6 +235,15 @@ class Closing:
         self._count(is_refund=isinstance(fact, RoundRefunded))
         batch.caused_at_ms.append((at.mark.at_ms, self._bets))
         batch.acknowledged.append(lambda: self._on_said(book, finished))
+
+    def _sums(self) -> dict[str, list[int]]:
+        """By currency: bets, taken and returned of the whole round."""
+        sums: defaultdict[str, list[int]] = defaultdict(_zeros)
+        for option in self._options.values():
+            for part in (option.sums, option.said_again):
+                for currency, row in part.items():
+                    sums[currency] = [one + other for one, other in zip(sums[currency], row, strict=True)]
+        return sums
 
     def _count(self, *, is_refund: bool) -> None:
         counts = self._batch.tally
@@ -290,11 +303,5 @@ def _players(result: Result) -> tuple[SeatResult, ...]:
     return tuple(players)
 
 
-def _add(sums: dict[str, list[int]], currency: str, taken: int, returned: int) -> None:
-    try:
-        row = sums[currency]
-    except KeyError:
-        row = sums[currency] = [0, 0, 0]
-    row[0] += 1
-    row[1] += taken
-    row[2] += returned
+def _zeros() -> list[int]:
+    return [0, 0, 0]

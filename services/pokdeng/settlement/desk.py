@@ -68,12 +68,13 @@ class Desk:
     def read(self, limit: int) -> list[Read]:
         """Take up to `limit` records that may be processed now, decoded."""
         out: list[Read] = []
-        check = self._keys.check
+        check, known = self._keys.check, self._keys.known
         for side, record in self.merge.take(limit):
             event: TableEvent | BetEvent | MalformedRecordError
             try:
                 event = (decode_bet_event if side else decode_table_event)(record.value, record.key)
-                check(record, event.table_id)
+                if known.get(record.key) != event.table_id:
+                    check(record, event.table_id)
             except MalformedRecordError as error:
                 event = error
             out.append((side, record, event))

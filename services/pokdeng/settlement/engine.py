@@ -321,13 +321,13 @@ class Engine:
             saying.result()
 
     async def _publish(self, batch: Batch) -> None:
-        if batch.dead_letters.by_partition:
+        if batch.dead_letters:
             await self._publish_dead_letters(batch)
-        if batch.facts.by_partition:
-            await self._transport.publish(batch.facts.by_partition)
+        if batch.facts:
+            await self._transport.publish(batch.facts)
         self._observer.facts_said(batch)
-        if batch.round_facts.by_partition:
-            await self._transport.publish(batch.round_facts.by_partition)
+        if batch.round_facts:
+            await self._transport.publish(batch.round_facts)
         for acknowledge in batch.acknowledged:
             acknowledge()
         for partition, count in batch.records.items():
@@ -338,7 +338,7 @@ class Engine:
         truncated: set[tuple[TopicPartition, int]] = set()
         while True:
             try:
-                await self._transport.publish(batch.dead_letters.by_partition, compressed=True)
+                await self._transport.publish(batch.dead_letters, compressed=True)
             except RecordRefusedError as refused:
                 place = (refused.partition, refused.index)
                 if place in truncated:

@@ -17,12 +17,13 @@ _KNOWN_MAX = 100_000
 class KeyCheck:
     """Checks the keys of one topic's partition; what was right once is remembered, within bounds."""
 
-    __slots__ = ("_count", "_known")
+    __slots__ = ("_count", "known")
 
     def __init__(self, partition_count: int) -> None:
         """For a topic with so many partitions."""
         self._count = partition_count
-        self._known: dict[bytes | None, str] = {}
+        self.known: dict[bytes | None, str] = {}
+        """Keys that were right, and what they name: to be looked at first, it is all of the check but once a key."""
 
     def check(self, record: Record, named: str) -> None:
         """`named` is the table or account of the record's event.
@@ -31,7 +32,7 @@ class KeyCheck:
             MalformedRecordError: `key_mismatch` or `wrong_partition`.
         """
         key = record.key
-        if self._known.get(key) == named:
+        if self.known.get(key) == named:
             return
         if key is None or key != named.encode():
             raise MalformedRecordError(DeadLetterReason.KEY_MISMATCH, f"the key is not {named}")
@@ -40,6 +41,6 @@ class KeyCheck:
             raise MalformedRecordError(
                 DeadLetterReason.WRONG_PARTITION, f"the key {named} belongs to partition {right} of {self._count}"
             )
-        if len(self._known) >= _KNOWN_MAX:
-            self._known.clear()
-        self._known[key] = named
+        if len(self.known) >= _KNOWN_MAX:
+            self.known.clear()
+        self.known[key] = named

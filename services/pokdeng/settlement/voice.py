@@ -56,6 +56,23 @@ class Route:
         )
 
 
+class Routes(dict[AccountId, Route]):
+    """The routes of accounts, worked out when they are looked up first; remembered, within bounds."""
+
+    def __init__(self, topics: tuple[str, str, str], counts: Mapping[str, int]) -> None:
+        """Where facts of accounts go: decisions, settlements, funds decisions; and how many partitions each has."""
+        super().__init__()
+        self._topics = topics
+        self._counts = counts
+
+    def __missing__(self, account_id: AccountId) -> Route:
+        """An account that is met first."""
+        if len(self) >= _ROUTES_MAX:
+            self.clear()
+        route = self[account_id] = Route(account_id, self._topics, self._counts)
+        return route
+
+
 class RoundTexts:
     """What is the same for all decisions on one round."""
 
@@ -79,18 +96,8 @@ class Voice:
         self._source = topics.source
         self._by_account = (topics.bet_decisions, topics.settlements, topics.funds_decisions)
         _, self._accepted, _, *self._after_time = headers("bet_accepted", "", "", topics.source)
-        self._routes: dict[AccountId, Route] = {}
+        self.routes = Routes(self._by_account, self._counts)
         self._texts: dict[tuple[TableId, RoundId], RoundTexts] = {}
-
-    def route(self, account_id: AccountId) -> Route:
-        """Where an account's facts go; remembered, within bounds."""
-        try:
-            return self._routes[account_id]
-        except KeyError:
-            if len(self._routes) >= _ROUTES_MAX:
-                self._routes.clear()
-            route = self._routes[account_id] = Route(account_id, self._by_account, self._counts)
-            return route
 
     def headers(self, event_type: str, event_id: str, occurred_at: str) -> list[tuple[str, bytes]]:
         """The CloudEvents headers of a fact."""
@@ -101,7 +108,7 @@ class Voice:
         bet = entry.bet
         texts = self._of_round(bet, record)
         event_id = texts.accepted_id(bet.bet_id)
-        route = self.route(bet.account_id)
+        route = self.routes[bet.account_id]
         occurred_at = bet.occurred_at
         _, _, _, available, held, sequence = answer
         value = texts.accepted(
@@ -119,14 +126,14 @@ class Voice:
             sequence,
         )
         said = [("ce_id", event_id.encode()), self._accepted, ("ce_time", occurred_at.encode()), *self._after_time]
-        batch.facts.add(route.decisions, Message(route.key, value, said))
+        batch.facts[route.decisions].append(Message(route.key, value, said))
         batch.decided_at_ms.append(record.timestamp)
 
     def bet_rejected(self, batch: Batch, record: Record, bet: BetPlaced, reason: BetReason) -> None:
         """A bet does not stand."""
         texts = self._of_round(bet, record)
         event_id = texts.rejected_id(bet.bet_id)
-        route = self.route(bet.account_id)
+        route = self.routes[bet.account_id]
         value = texts.rejected(
             event_id=event_id,
             occurred_at=bet.occurred_at,
@@ -139,7 +146,7 @@ class Voice:
             reason=reason,
         )
         message = Message(route.key, value, headers("bet_rejected", event_id, bet.occurred_at, self._source))
-        batch.facts.add(route.decisions, message)
+        batch.facts[route.decisions].append(message)
         batch.decided_at_ms.append(record.timestamp)
 
     def bet_withdrawn(self, batch: Batch, record: Record, cancel: BetCancelled, entry: Entry, answer: Answer) -> None:
@@ -160,7 +167,7 @@ class Voice:
             returned=entry.taken,
             balance=balance_of(answer),
         )
-        self._say(batch.facts, self.route(bet.account_id).decisions, fact)
+        self._say(batch.facts, self.routes[bet.account_id].decisions, fact)
 
     def cancel_rejected(self, batch: Batch, record: Record, cancel: BetCancelled, reason: CancelReason) -> None:
         """A cancel was refused."""
@@ -174,7 +181,7 @@ class Voice:
             account_id=cancel.account_id,
             reason=reason,
         )
-        self._say(batch.facts, self.route(cancel.account_id).decisions, fact)
+        self._say(batch.facts, self.routes[cancel.account_id].decisions, fact)
 
     def transfer_moved(
         self, batch: Batch, record: Record, event: FundsEvent, kind: TransferKind, answer: Answer
@@ -191,7 +198,7 @@ class Voice:
             currency=event.currency,
             balance=balance_of(answer),
         )
-        self._say(batch.facts, self.route(event.account_id).funds_decisions, fact)
+        self._say(batch.facts, self.routes[event.account_id].funds_decisions, fact)
         batch.decided_at_ms.append(record.timestamp)
 
     def transfer_rejected(
@@ -209,7 +216,7 @@ class Voice:
             transfer=kind,
             reason=reason,
         )
-        self._say(batch.facts, self.route(event.account_id).funds_decisions, fact)
+        self._say(batch.facts, self.routes[event.account_id].funds_decisions, fact)
         batch.decided_at_ms.append(record.timestamp)
 
     def round_held(
@@ -262,7 +269,7 @@ class Voice:
         said = self.headers(fact.event_type, fact.event_id, fact.occurred_at)
         if own is not None:
             said.append(own)
-        outbox.add(partition, Message(expected_key(fact), encode(fact), said))
+        outbox[partition].append(Message(expected_key(fact), encode(fact), said))
 
 
 def cause_of(record: Record) -> Cause:
