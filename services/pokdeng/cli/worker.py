@@ -155,5 +155,5 @@ async def _run(
         loop.add_signal_handler(number, worker.stop)
     gc.collect()
     gc.freeze()
-    gc.set_threshold(1_000_000, 50, 1_000)  # what a batch allocates is freed by counting; a scan finds next to nothing
+    gc.set_threshold(150_000, 50, 1_000)  # what a batch allocates is freed by counting; a scan finds next to nothing
     await worker.run()

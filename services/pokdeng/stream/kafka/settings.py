@@ -34,7 +34,7 @@ class KafkaSettings:
     gather_ms: int = 5
     """How long the broker gathers records that come in quick succession: latency for CPU, one answer costs 0.6 ms."""
 
-    credit_records: int = 100_000
+    credit_records: int = 20_000
     """How many delivered records may be unfinished, over all partitions, before they are read no further."""
 
     security_protocol: str = "PLAINTEXT"

@@ -1,0 +1,143 @@
+"""The service as it runs: worker processes on Apache Kafka and Redis, looked at from outside only."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import aiohttp
+
+from pokdeng.ledger.redis_ledger import RedisLedger
+from pokdeng.stream.kafka import KafkaLog, KafkaSettings
+from pokdeng.stream.port import TopicPartition
+from pokdeng.wire import TopicKind, Topics
+from tests.support.kafka import free_port
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+    from pathlib import Path
+
+    from pokdeng.stream.port import Record
+
+PARTITIONS = 12
+_STOP_WITHIN_S = 60.0
+_POLL_S = 0.2
+
+
+class WorkerProcess:
+    """One `pokdeng worker`."""
+
+    def __init__(self, name: str, address: Address, group: str, folder: Path) -> None:
+        """Not started yet; what it says goes to a file in `folder`."""
+        self.name = name
+        self._said = folder / f"{name}.log"
+        self._port = free_port()
+        self._arguments = (
+            *("--bootstrap", address.bootstrap, "--redis", address.redis_url, "--prefix", address.prefix),
+            *("--group", group, "--http-port", str(self._port)),
+        )
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        """Start, and wait until it is ready."""
+        with self._said.open("wb") as output:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "pokdeng", "worker", *self._arguments, stdout=output, stderr=output
+            )
+        await until(self.is_ready, within=90, what=lambda: f"{self.name} is not ready: {self.tail()}")
+
+    async def is_ready(self) -> bool:
+        """What its readiness page says; raises where the process has ended."""
+        if self._process is not None and self._process.returncode is not None:
+            raise RuntimeError(f"{self.name} ended with {self._process.returncode}: {self.tail()}")
+        try:
+            async with aiohttp.ClientSession() as session:
+                async with session.get(f"http://127.0.0.1:{self._port}/health/ready") as answer:
+                    return answer.status == 200
+        except aiohttp.ClientError:
+            return False
+
+    async def stop(self) -> int:
+        """SIGTERM; its exit status."""
+        process = self._process
+        if process is None:
+            raise RuntimeError(f"{self.name} was not started")
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(_STOP_WITHIN_S):
+            return await process.wait()
+
+    async def kill(self) -> None:
+        """SIGKILL, if it runs."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+            await self._process.wait()
+
+    def tail(self) -> str:
+        """The end of what it said."""
+        return self._said.read_text(errors="replace")[-3000:]
+
+
+class Address:
+    """Where the parts are, and under which names."""
+
+    def __init__(self, bootstrap: str, redis_url: str, prefix: str) -> None:
+        """Topics and keys begin with `prefix`."""
+        self.bootstrap = bootstrap
+        self.redis_url = redis_url
+        self.prefix = prefix
+        self.topics = Topics(prefix)
+
+    async def create_topics(self) -> None:
+        """As the command does it."""
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "pokdeng", "topics", "create", "--bootstrap", self.bootstrap),
+            *("--prefix", self.prefix, "--partitions", str(PARTITIONS), "--replication", "1"),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        said, _ = await process.communicate()
+        if process.returncode:
+            raise RuntimeError(said.decode())
+
+    def log(self, group: str = "") -> KafkaLog:
+        """A connection of the test's own."""
+        return KafkaLog(KafkaSettings(bootstrap=self.bootstrap), group)
+
+    def places(self, kinds: Sequence[TopicKind]) -> list[TopicPartition]:
+        """All partitions of these topics."""
+        return [TopicPartition(self.topics.name(kind), number) for kind in kinds for number in range(PARTITIONS)]
+
+    async def read_all(self, log: KafkaLog, kinds: Sequence[TopicKind]) -> list[Record]:
+        """Every record of these topics."""
+        ends = await log.end_offsets(self.places(kinds))
+        return [record for place, end in ends.items() for record in await log.read(place, 0, end)]
+
+    async def balances(self) -> dict[str, tuple[int, int, int, str]]:
+        """Every account as Redis has it."""
+        ledger = RedisLedger(self.redis_url, prefix=self.prefix)
+        try:
+            await ledger.open()
+            return {
+                str(one.account): (one.available, one.held, one.sequence, str(one.currency))
+                async for one in ledger.accounts()
+            }
+        finally:
+            await ledger.close()
+
+
+async def until(
+    is_so: Callable[[], Awaitable[bool]], *, within: float, what: Callable[[], str], every: float = _POLL_S
+) -> None:
+    """Ask until something is so.
+
+    Raises:
+        TimeoutError: saying `what` is not.
+    """
+    deadline = time.monotonic() + within
+    while not await is_so():
+        if time.monotonic() > deadline:
+            raise TimeoutError(what())
+        await asyncio.sleep(every)
