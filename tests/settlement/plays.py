@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from pokdeng.simulator import MemorySender, Mischief, Play, script
 from pokdeng.stream.port import TopicPartition
-from pokdeng.wire import TopicKind
 from tests.checker.checker import check
 from tests.support.line import INPUTS, OUTPUTS, Line
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from pokdeng.simulator import Beat, Step
     from pokdeng.stream.port import Record
+    from pokdeng.wire import TopicKind
     from tests.checker.report import Report
 
 Said = dict[str, tuple[bytes | None, bytes | None, tuple[tuple[str, bytes], ...]]]

@@ -34,10 +34,11 @@ class WorkerProcess:
         """Not started yet; what it says goes to a file in `folder`."""
         self.name = name
         self._said = folder / f"{name}.log"
-        self._port = free_port()
+        port = free_port()
+        self._pages = f"http://127.0.0.1:{port}"
         self._arguments = (
             *("--bootstrap", address.bootstrap, "--redis", address.redis_url, "--prefix", address.prefix),
-            *("--group", group, "--http-port", str(self._port)),
+            *("--group", group, "--http-port", str(port)),
         )
         self._process: asyncio.subprocess.Process | None = None
 
@@ -54,11 +55,16 @@ class WorkerProcess:
         if self._process is not None and self._process.returncode is not None:
             raise RuntimeError(f"{self.name} ended with {self._process.returncode}: {self.tail()}")
         try:
-            async with aiohttp.ClientSession() as session:
-                async with session.get(f"http://127.0.0.1:{self._port}/health/ready") as answer:
-                    return answer.status == 200
+            async with aiohttp.ClientSession() as session, session.get(f"{self._pages}/health/ready") as answer:
+                return answer.status == 200
         except aiohttp.ClientError:
             return False
+
+    async def counted(self, metric: str) -> float:
+        """The sum of a metric over its labels, as its page says."""
+        async with aiohttp.ClientSession() as session, session.get(f"{self._pages}/metrics") as answer:
+            lines = (await answer.text()).splitlines()
+        return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith((f"{metric}{{", f"{metric} ")))
 
     async def stop(self) -> int:
         """SIGTERM; its exit status."""

@@ -91,10 +91,8 @@ class Survivor:
         async with asyncio.timeout(_WITHIN_S):
             while True:
                 await self._rise(is_aimed_at=self.hits < last)
-                worker = self._worker
-                if worker is not None and worker.engine.is_recovered and not self._sniper.has_hit:
-                    if worker.engine.is_idle and not worker._unread():
-                        break
+                if self._worker is not None and self._worker.is_caught_up and not self._sniper.has_hit:
+                    break
                 await asyncio.sleep(0.0005)
         self._sniper.rest()
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from tests.rounds.deals import DEALS, IN_ORDER, card_of
+from tests.rounds.deals import IN_ORDER, card_of
 
 NOON_MS = 1_767_268_800_000
 """2026-01-01T12:00:00Z: broker time 0 of the texts."""
@@ -277,5 +277,3 @@ FIVE_ACCOUNTS = "\n".join(f"deposit A-{number} 10000" for number in range(1, 6))
 
 S1_R1 = "shoe S-1 2h\nopen R-1"
 """A fresh shoe, and its first round."""
-
-assert DEALS.keys() == {"W", "L", "T"}

@@ -94,8 +94,14 @@ def test_strangers_table_ids_do_not_fill_the_memory(tmp_path: Path) -> None:
         ("[currencies]", "currencies: Dictionary should have at least 1 item"),
         ("currencies = 3", r"currencies: Input should be a valid dictionary .*got 3"),
         ("[currencies.baht]", r"currencies.baht.\[key\]: String should match pattern"),
-        ("[currencies.THB]\nstake_min = 0", "currencies.THB.stake_min: Input should be greater than or equal to 1 .*got 0"),
-        ("[currencies.THB]\nstake_max = 1000000000001", "stake_max: Input should be less than or equal to 1000000000000"),
+        (
+            "[currencies.THB]\nstake_min = 0",
+            "currencies.THB.stake_min: Input should be greater than or equal to 1 .*got 0",
+        ),
+        (
+            "[currencies.THB]\nstake_max = 1000000000001",
+            "stake_max: Input should be less than or equal to 1000000000000",
+        ),
         ("[currencies.THB]\nstake_max = 1e6", "stake_max: Input should be a valid integer .*got 1000000.0"),
         ('[currencies.THB]\nstake_max = "5"', "stake_max: Input should be a valid integer"),
         ("[currencies.THB]\nstake_max = true", "stake_max: Input should be a valid integer"),

@@ -1,4 +1,4 @@
-"""The whole service once, on the real parts: two workers, a bad night at sixty-four tables, then a replay by a third."""
+"""The whole service once, on the real parts: two workers and a bad night at sixty-four tables, then a replay."""
 
 from __future__ import annotations
 
@@ -113,9 +113,11 @@ async def end_to_end(bootstrap: str, redis_url: str, folder: Path) -> None:
     await address.create_topics()
     log = address.log()
     try:
-        async with running([WorkerProcess(name, address, FIRST, folder) for name in ("one", "two")]):
+        pair = [WorkerProcess(name, address, FIRST, folder) for name in ("one", "two")]
+        async with running(pair):
             await play(address, log)
             await settled(address, log)
+            assert all([await worker.counted("pokdeng_bets_total") for worker in pair]), "one of the two did nothing"
         inputs, outputs = await address.read_all(log, INPUTS), await address.read_all(log, OUTPUTS)
         balances = await address.balances()
         report = check(inputs, outputs, partitions=12, prefix=address.prefix, final_balances=balances)

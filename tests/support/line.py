@@ -142,7 +142,12 @@ class RunningWorker:
 
     async def caught_up(self, *, within: float = 30.0) -> None:
         """Wait until every input record is processed and everything that follows from them is committed or open."""
-        await self.until(lambda: self.engine.is_recovered and self.engine.is_idle and not self._unread(), within=within)
+        await self.until(lambda: self.is_caught_up, within=within)
+
+    @property
+    def is_caught_up(self) -> bool:
+        """Whether every input record is processed and nothing is under way."""
+        return self.engine.is_recovered and self.engine.is_idle and not self._unread()
 
     async def failure(self, *, within: float = 30.0) -> BaseException:
         """Wait until something stops the worker, and let it die of it: nothing more is committed."""

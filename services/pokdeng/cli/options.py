@@ -8,6 +8,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from pokdeng.ledger.port import BUCKETS
+
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -55,7 +57,7 @@ redis = option("--redis", metavar="URL", default="redis://127.0.0.1:6379/0", sho
 buckets = option(
     "--buckets",
     type=click.IntRange(1, 1024),
-    default=16,
+    default=BUCKETS,
     show_default=True,
     help="Buckets of the ledger; fixed when it is created.",
 )

@@ -10,6 +10,7 @@ from zlib import crc32
 from pokdeng.ledger.memory_decide import Decision
 from pokdeng.ledger.memory_store import Balance, Bucket, MemoryStore, Ownership
 from pokdeng.ledger.port import (
+    BUCKETS,
     Account,
     Answer,
     BetName,
@@ -52,7 +53,7 @@ class MemoryLedger:
         self,
         store: MemoryStore,
         *,
-        buckets: int = 16,
+        buckets: int = BUCKETS,
         lease_ms: int = 30_000,
         transfer_ttl_ms: int = 32 * DAY_MS,
     ) -> None:

@@ -32,6 +32,10 @@ LARGEST_AFTER_DEPOSIT_MINOR = 10**15
 """A deposit that would take available + held above this is `amount_out_of_range`."""
 
 
+BUCKETS = 4
+"""How many buckets a ledger has unless it is told: few make each call large. A cluster or a fleet may want more."""
+
+
 def bucket_of(account: AccountId, buckets: int) -> int:
     """The bucket of an account, for ever: 0 .. buckets - 1.
 

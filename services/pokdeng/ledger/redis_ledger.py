@@ -13,6 +13,7 @@ from zlib import crc32
 from pokdeng.events.ids import AccountId, BetId
 from pokdeng.ledger.encoding import calls_of, decode_account, decode_answers, decode_bet, decode_fields, encode
 from pokdeng.ledger.port import (
+    BUCKETS,
     Account,
     Answer,
     BetName,
@@ -57,7 +58,7 @@ class RedisLedger:
         url: str,
         *,
         prefix: str = "pokdeng",
-        buckets: int = 16,
+        buckets: int = BUCKETS,
         lease_ms: int = 30_000,
         timeout_ms: int = 2_000,
         retry_budget_ms: int = 10_000,

@@ -40,6 +40,10 @@ Read: TypeAlias = "tuple[int, Record, TableEvent | BetEvent | MalformedRecordErr
 """A side of the merge, its record, and what it says or why it cannot be used."""
 
 
+OPERATIONS_ENOUGH = 1_000
+"""With so many in a batch no further round is ended in it: tables often close together, and the first need not wait."""
+
+
 class Desk:
     """One co-partition of a worker, from its assignment to its revocation."""
 
@@ -210,7 +214,7 @@ class Desk:
         """Seal at the log's end what has ended and has every bet up to its close read."""
         still: list[Book] = []
         for book in tuple(self._waiting):  # a copy: what is closed leaves the list
-            if book.ending is None or book.wait_ms is None:
+            if book.ending is None or book.wait_ms is None or len(self._batch.operations) >= OPERATIONS_ENOUGH:
                 still.append(book)
             elif self.merge.is_past(book.wait_ms):
                 book.cap(self.merge.next_offset(SECOND))
