@@ -119,7 +119,8 @@ class Address:
     async def read_all(self, log: KafkaLog, kinds: Sequence[TopicKind]) -> list[Record]:
         """Every record of these topics."""
         ends = await log.end_offsets(self.places(kinds))
-        return [record for place, end in ends.items() for record in await log.read(place, 0, end)]
+        parts = await asyncio.gather(*(log.read(place, 0, end) for place, end in ends.items()))
+        return [record for part in parts for record in part]
 
     async def balances(self) -> dict[str, tuple[int, int, int, str]]:
         """Every account as Redis has it."""

@@ -184,6 +184,14 @@ class MemoryLedger:
         """Whole pages."""
         return [dict(self._there(self._page_bucket(page)).notes.get(page, {})) for page in pages]
 
+    async def newest_transfers(self, sources: Sequence[Source]) -> list[int]:
+        """The highest offset of `funds` that was applied, by source; -1 where none was."""
+        known = [self._there(number).sources for number in range(self._buckets)]
+        return [
+            max((bucket[source].highest_offset for bucket in known if source in bucket), default=-1)
+            for source in sources
+        ]
+
     async def account(self, account: AccountId) -> Account | None:
         """One account."""
         balance = self._there(bucket_of(account, self._buckets)).accounts.get(account)

@@ -290,6 +290,9 @@ class Ledger(Protocol):
     async def recall(self, pages: Sequence[str]) -> list[dict[str, bytes]]:
         """Whole pages; an empty dict where there is none."""
 
+    async def newest_transfers(self, sources: Sequence[Source]) -> list[int]:
+        """The highest offset of `funds` that was applied, by source; -1 where none was."""
+
     async def account(self, account: AccountId) -> Account | None:
         """One account, None where it has never been credited."""
 

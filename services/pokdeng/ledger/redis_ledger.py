@@ -262,6 +262,14 @@ class RedisLedger:
         rows = await self._read(("HGETALL", self._key(self._page_bucket(page), f"n:{page}")) for page in pages)
         return [decode_fields(row) for row in rows]
 
+    async def newest_transfers(self, sources: Sequence[Source]) -> list[int]:
+        """The highest offset of `funds` that was applied, by source; -1 where none was."""
+        if not sources:
+            return []
+        fields = [f"f:{source}" for source in sources]
+        rows = await self._read([("HMGET", self._key(bucket, "m"), *fields) for bucket in range(self._buckets)])
+        return [max(int(offset or -1) for offset in column) for column in zip(*rows, strict=True)]
+
     async def account(self, account: AccountId) -> Account | None:
         """One account."""
         (raw,) = await self._read([("HGET", self._key(self._bucket(account), "a"), account)])

@@ -57,6 +57,8 @@ class Desk:
         """Rounds that are not said yet."""
         self.finished: dict[Key, Finished] = {}
         """Rounds that are said, but not yet below what is committed, or not yet noted."""
+        self.event_end = 0
+        """Where `table-events` ended when the partition was assigned."""
         self.next_event = next_event
         self.next_bet = next_bet
         """What is acknowledged up to; reading is ahead of it."""

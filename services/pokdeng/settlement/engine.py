@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from pokdeng.ledger.port import LedgerLostError
+from pokdeng.settlement.another_log import AnotherLogError
 from pokdeng.settlement.batch import Batch
 from pokdeng.settlement.cashier import Cashier
 from pokdeng.settlement.desk import Desk
@@ -106,6 +107,7 @@ class Engine:
                 self._cashiers[partition] = Cashier(partition, self._house, next_transfer=start)
             if self._sources:
                 await self._acquire(assignment.generation)
+            await self._check_same_log()
             counts: list[int] = []
             for desk in self._desks.values():
                 counts.append(await read_back(self._transport, topics, desk))
@@ -126,6 +128,25 @@ class Engine:
             count = await accept_if_nothing_is_lost(self._transport, self._ledger, self._house.topics)
             _log.warning("ledger_accepted", accounts=count, why=str(lost))
             await self._ledger.acquire(self._sources, group=self._group, generation=generation)
+
+    async def _check_same_log(self) -> None:
+        """Refuse a log that ends before what the ledger has applied: it is another one, under the same names.
+
+        Its records would be taken for ones that were read before, and be passed over in silence.
+        """
+        topics = self._house.topics
+        cashiers = list(self._cashiers.values())
+        newest = await self._ledger.newest_transfers([cashier.source for cashier in cashiers])
+        places = [TopicPartition(topics.funds, cashier.partition) for cashier in cashiers]
+        events = {desk: TopicPartition(topics.table_events, desk.partition) for desk in self._desks.values()}
+        ends = await self._transport.end_offsets([*places, *events.values()])
+        for place, offset in zip(places, newest, strict=True):
+            if offset >= ends[place]:
+                raise AnotherLogError(
+                    f"the ledger has applied {place.topic}[{place.partition}] up to {offset}", ends[place]
+                )
+        for desk, place in events.items():
+            desk.event_end = ends[place]
 
     async def revoked(self) -> None:
         """Finish what is under way, commit, forget. Within `REVOKE_WITHIN_S`, or without the commit."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pokdeng.events.inputs import BetCancelled, BetPlaced, RoundOpened, ShoeStarted
 from pokdeng.ledger.port import BetName
+from pokdeng.settlement.another_log import AnotherLogError
 from pokdeng.settlement.floor import revive
 from pokdeng.settlement.memory import Recalled, round_page, shoe_page, table_page
 from pokdeng.stream.merge import FIRST
@@ -154,7 +155,12 @@ def _add_pages(memory: Recalled, needs: Needs, pages: list[dict[str, bytes]]) ->
 def _load_tables(desk: Desk, reads: list[Read], memory: Recalled) -> None:
     for side, _, event in reads:
         if side == FIRST and not isinstance(event, MalformedRecordError) and desk.floor.table(event.table_id) is None:
-            desk.floor.load(event.table_id, memory.tables.get(event.table_id))
+            noted = memory.tables.get(event.table_id)
+            if noted is not None and noted.as_of >= desk.event_end:
+                raise AnotherLogError(
+                    f"the ledger knows table {event.table_id} up to event {noted.as_of}", desk.event_end
+                )
+            desk.floor.load(event.table_id, noted)
 
 
 def _of_round(records: Iterable[Record], key: tuple[TableId, RoundId]) -> Iterable[tuple[Record, TableEvent]]:

@@ -1,0 +1,44 @@
+"""Topics that were made anew while the ledger kept what it knew: noticed, not passed over in silence."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pokdeng.settlement.another_log import AnotherLogError
+from pokdeng.simulator import MemorySender, Play, perform, script
+from pokdeng.wire import TopicKind
+from tests.support.line import Line
+
+PLAY = Play(tables=2, rounds=3, accounts=20, bets_per_round=5, seed=5)
+
+
+async def settled(line: Line) -> None:
+    """A play, settled by a worker that stops in order."""
+    async with line.worker() as worker:
+        await worker.owns()
+        await perform(script(PLAY), MemorySender(line.broker, line.topics), opened=worker.caught_up)
+        await worker.caught_up()
+        await asyncio.sleep(0.6)  # a commit's time, so that tables are noted
+
+
+@pytest.mark.parametrize("refilled", [(), (TopicKind.FUNDS,)], ids=["all topics empty", "funds as they were"])
+def test_a_log_that_ends_before_what_was_applied_stops_the_worker(refilled: tuple[TopicKind, ...]) -> None:
+    """Whether transfers or tables give it away: the worker names the place and takes nothing."""
+
+    async def go() -> None:
+        line, anew = Line(), Line()
+        await settled(line)
+        anew.store = line.store
+        for record in line.records(*refilled):
+            anew.broker.append(record.topic, record.key, record.value, (), record.partition)
+        worker = await anew.start_worker()
+        if refilled:
+            await worker.owns()
+            table = line.records(TopicKind.TABLE_EVENTS)[0]
+            anew.broker.append(table.topic, table.key, table.value, (), table.partition)
+        with pytest.raises(AnotherLogError, match="the log ends at"):
+            raise await worker.failure()
+
+    asyncio.run(go())
