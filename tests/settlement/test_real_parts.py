@@ -111,7 +111,7 @@ async def end_to_end(bootstrap: str, redis_url: str, folder: Path) -> None:
     """The promises, over real topics and real balances."""
     address = Address(bootstrap, redis_url, f"e2e-{uuid.uuid4().hex[:12]}")
     await address.create_topics()
-    log = address.log()
+    log, of_first, of_second = address.log(), address.log(FIRST), address.log(SECOND)
     try:
         pair = [WorkerProcess(name, address, FIRST, folder) for name in ("one", "two")]
         async with running(pair):
@@ -124,11 +124,10 @@ async def end_to_end(bootstrap: str, redis_url: str, folder: Path) -> None:
         assert not report.findings, report
         assert report.counts["bet_settled"] > len(inputs) // 4
         facts = distinct(outputs)
-        first = await address.log(FIRST).committed(address.places(INPUTS))
-        again = address.log(SECOND)
+        first = await of_first.committed(address.places(INPUTS))
 
         async def is_read_again() -> bool:
-            second = await again.committed(list(first))
+            second = await of_second.committed(list(first))
             return all(second[place] == offset for place, offset in first.items())
 
         third = WorkerProcess("three", address, SECOND, folder)
@@ -138,7 +137,8 @@ async def end_to_end(bootstrap: str, redis_url: str, folder: Path) -> None:
         assert distinct(replayed) == facts
         assert await address.balances() == balances
     finally:
-        await log.stop()
+        for one in (log, of_first, of_second):
+            await one.stop()
 
 
 def test_a_bad_night_and_its_replay_on_the_real_parts(kafka_bootstrap: str, redis_url: str, tmp_path: Path) -> None:

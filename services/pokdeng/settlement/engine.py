@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 import structlog
 
 from pokdeng.ledger.port import LedgerLostError
-from pokdeng.settlement.another_log import AnotherLogError
 from pokdeng.settlement.batch import Batch
 from pokdeng.settlement.cashier import Cashier
 from pokdeng.settlement.desk import Desk
-from pokdeng.settlement.incarnation import accept_if_nothing_is_lost
 from pokdeng.settlement.progress import Progress
 from pokdeng.settlement.recall import recall
 from pokdeng.settlement.recovery import read_back
+from pokdeng.settlement.speaker import Speaker
+from pokdeng.settlement.takeover import check_same_log, fence, starting_offsets
 from pokdeng.stream.merge import FIRST, SECOND, Merge
-from pokdeng.stream.port import RecordRefusedError, TopicPartition
+from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,7 +70,7 @@ class Engine:
         self._wake = asyncio.Event()
         self._turn = asyncio.Lock()
         """Held while the ledger is used: by the loop's turn, or by what an assignment does."""
-        self._saying: asyncio.Task[None] | None = None
+        self._speaker = Speaker(log, observer, self._wake.set)
         self._progress = Progress(log, ledger, house)
         self._next_commit = 0.0
         self._next_leases = 0.0
@@ -93,7 +93,7 @@ class Engine:
             funds = sorted(p.partition for p in assignment.partitions if p.topic == topics.funds)
             if tables != bets:
                 raise ValueError(f"table-events {tables} and bets {bets} are not assigned together")
-            starts = await self._starts(sorted(assignment.partitions))
+            starts = await starting_offsets(self._transport, sorted(assignment.partitions))
             for partition in tables:
                 self._desks[partition] = Desk(
                     partition,
@@ -105,9 +105,16 @@ class Engine:
             for partition in funds:
                 start = starts[TopicPartition(topics.funds, partition)]
                 self._cashiers[partition] = Cashier(partition, self._house, next_transfer=start)
-            if self._sources:
-                await self._acquire(assignment.generation)
-            await self._check_same_log()
+            await fence(
+                self._ledger,
+                self._transport,
+                topics,
+                self._observer,
+                self._sources,
+                group=self._group,
+                generation=assignment.generation,
+            )
+            await check_same_log(self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values())
             counts: list[int] = []
             for desk in self._desks.values():
                 counts.append(await read_back(self._transport, topics, desk))
@@ -117,37 +124,6 @@ class Engine:
             _log.info("assigned", tables=tables, funds=funds, generation=assignment.generation, read_back=sum(counts))
         self._wake.set()
 
-    async def _acquire(self, generation: int) -> None:
-        """Fence earlier owners; a ledger that restarted is verified against the log first."""
-        try:
-            await self._ledger.acquire(self._sources, group=self._group, generation=generation)
-        except LedgerLostError as lost:
-            if lost.cause != "check":
-                raise
-            self._observer.ledger_lost(lost.cause)
-            count = await accept_if_nothing_is_lost(self._transport, self._ledger, self._house.topics)
-            _log.warning("ledger_accepted", accounts=count, why=str(lost))
-            await self._ledger.acquire(self._sources, group=self._group, generation=generation)
-
-    async def _check_same_log(self) -> None:
-        """Refuse a log that ends before what the ledger has applied: it is another one, under the same names.
-
-        Its records would be taken for ones that were read before, and be passed over in silence.
-        """
-        topics = self._house.topics
-        cashiers = list(self._cashiers.values())
-        newest = await self._ledger.newest_transfers([cashier.source for cashier in cashiers])
-        places = [TopicPartition(topics.funds, cashier.partition) for cashier in cashiers]
-        events = {desk: TopicPartition(topics.table_events, desk.partition) for desk in self._desks.values()}
-        ends = await self._transport.end_offsets([*places, *events.values()])
-        for place, offset in zip(places, newest, strict=True):
-            if offset >= ends[place]:
-                raise AnotherLogError(
-                    f"the ledger has applied {place.topic}[{place.partition}] up to {offset}", ends[place]
-                )
-        for desk, place in events.items():
-            desk.event_end = ends[place]
-
     async def revoked(self) -> None:
         """Finish what is under way, commit, forget. Within `REVOKE_WITHIN_S`, or without the commit."""
         self.is_recovered = False
@@ -156,7 +132,7 @@ class Engine:
                 return
             async with asyncio.timeout(REVOKE_WITHIN_S):
                 async with self._turn:
-                    await self._said()
+                    await self._speaker.said()
                     await self._progress.finish(self._desks.values(), self._cashiers.values())
                     if self._sources:
                         await self._ledger.release(self._sources)
@@ -242,7 +218,7 @@ class Engine:
     def is_idle(self) -> bool:
         """Whether nothing read is left to do and nothing said is awaited."""
         return (
-            self._saying is None
+            self._speaker.is_silent
             and not any(desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND) for desk in self._desks.values())
             and not any(cashier.waiting for cashier in self._cashiers.values())
             and not any(desk.is_ending for desk in self._desks.values())
@@ -282,13 +258,13 @@ class Engine:
 
     async def _do_turn(self) -> tuple[bool, float]:
         """One turn: whether anything was done, and when the next is due if nothing arrives."""
-        self._check_saying()
+        self._speaker.check()
         now = self._clock()
         due = await self._ask_ends(now)
         batch = await self._fold()
         if not batch.is_empty:
             await self._apply(batch)
-            await self._say(batch)
+            await self._speaker.say(batch)
         now = self._clock()
         if now >= self._next_commit:
             self._next_commit = now + COMMIT_EVERY_S
@@ -325,51 +301,6 @@ class Engine:
         if batch.notes:
             await self._ledger.remember(batch.notes)
 
-    async def _say(self, batch: Batch) -> None:
-        """Begin to say a batch, once the one before is acknowledged."""
-        await self._said()
-        self._saying = asyncio.create_task(self._publish(batch))
-        self._saying.add_done_callback(lambda _: self._wake.set())
-
-    async def _said(self) -> None:
-        saying, self._saying = self._saying, None
-        if saying is not None:
-            await saying
-
-    def _check_saying(self) -> None:
-        if self._saying is not None and self._saying.done():
-            saying, self._saying = self._saying, None
-            saying.result()
-
-    async def _publish(self, batch: Batch) -> None:
-        if batch.dead_letters:
-            await self._publish_dead_letters(batch)
-        if batch.facts:
-            await self._transport.publish(batch.facts)
-        self._observer.facts_said(batch)
-        if batch.round_facts:
-            await self._transport.publish(batch.round_facts)
-        for acknowledge in batch.acknowledged:
-            acknowledge()
-        for partition, count in batch.records.items():
-            self._transport.done(count, partition)
-        self._observer.batch_said(batch)
-
-    async def _publish_dead_letters(self, batch: Batch) -> None:
-        truncated: set[tuple[TopicPartition, int]] = set()
-        while True:
-            try:
-                await self._transport.publish(batch.dead_letters, compressed=True)
-            except RecordRefusedError as refused:
-                place = (refused.partition, refused.index)
-                if place in truncated:
-                    raise
-                truncated.add(place)
-                _log.exception("dead_letter_truncated", topic=refused.partition.topic, alarm=True)
-                batch.truncate(*place)
-            else:
-                return
-
     async def _ask_ends(self, now: float) -> float:
         """Ask for the ends that merges wait for, all at once; when to ask next where it is too early."""
         topics = self._house.topics
@@ -393,14 +324,3 @@ class Engine:
             for partition, (merge, side) in asked.items():
                 merge.barrier(side, ends[partition], asked_at)
         return due
-
-    async def _starts(self, partitions: list[TopicPartition]) -> dict[TopicPartition, int]:
-        if not partitions:
-            return {}
-        committed = await self._transport.committed(partitions)
-        beginnings = await self._transport.beginning_offsets(partitions)
-        starts: dict[TopicPartition, int] = {}
-        for partition in partitions:
-            offset = committed[partition]
-            starts[partition] = beginnings[partition] if offset is None else max(offset, beginnings[partition])
-        return starts

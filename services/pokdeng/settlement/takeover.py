@@ -1,0 +1,80 @@
+"""What is done when partitions become a worker's own, before it reads them: fence, check, find where to begin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import structlog
+
+from pokdeng.ledger.port import LedgerLostError
+from pokdeng.settlement.another_log import AnotherLogError
+from pokdeng.settlement.incarnation import accept_if_nothing_is_lost
+from pokdeng.stream.port import TopicPartition
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from pokdeng.ledger.port import Ledger, Source
+    from pokdeng.settlement.cashier import Cashier
+    from pokdeng.settlement.desk import Desk
+    from pokdeng.settlement.observer import Observer
+    from pokdeng.stream.port import Log
+    from pokdeng.wire import Topics
+
+_log = structlog.get_logger(__name__)
+
+
+async def starting_offsets(log: Log, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
+    """Where reading begins: at what the group has committed, else at the first record still kept."""
+    if not partitions:
+        return {}
+    committed = await log.committed(partitions)
+    beginnings = await log.beginning_offsets(partitions)
+    return {partition: max(committed[partition] or 0, beginnings[partition]) for partition in partitions}
+
+
+async def fence(
+    ledger: Ledger,
+    log: Log,
+    topics: Topics,
+    observer: Observer,
+    sources: Collection[Source],
+    *,
+    group: str,
+    generation: int,
+) -> None:
+    """Keep earlier owners of the sources out; a ledger that restarted is verified against the log first."""
+    if not sources:
+        return
+    try:
+        await ledger.acquire(sources, group=group, generation=generation)
+    except LedgerLostError as lost:
+        if lost.cause != "check":
+            raise
+        observer.ledger_lost(lost.cause)
+        count = await accept_if_nothing_is_lost(log, ledger, topics)
+        _log.warning("ledger_accepted", accounts=count, why=str(lost))
+        await ledger.acquire(sources, group=group, generation=generation)
+
+
+async def check_same_log(
+    log: Log, ledger: Ledger, topics: Topics, desks: Collection[Desk], cashiers: Collection[Cashier]
+) -> None:
+    """Refuse a log that ends before what the ledger has applied: it is another one, under the same names.
+
+    Its records would be taken for ones that were read before, and be passed over in silence.
+
+    Raises:
+        AnotherLogError: naming the partition and both offsets.
+    """
+    newest = await ledger.newest_transfers([cashier.source for cashier in cashiers])
+    places = [TopicPartition(topics.funds, cashier.partition) for cashier in cashiers]
+    events = {desk: TopicPartition(topics.table_events, desk.partition) for desk in desks}
+    ends = await log.end_offsets([*places, *events.values()])
+    for place, offset in zip(places, newest, strict=True):
+        if offset >= ends[place]:
+            raise AnotherLogError(
+                f"the ledger has applied {place.topic}[{place.partition}] up to {offset}", ends[place]
+            )
+    for desk, place in events.items():
+        desk.event_end = ends[place]
