@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.support.line import Line
 
 TABLE, BETS = TopicKind.TABLE_EVENTS, TopicKind.BETS
-SEEDS = range(1, 17)
+SEEDS = range(1, 13)
 BEATS_MS = (12, 60, 4000)
 """With the shortest, most records share their millisecond with others."""
 
