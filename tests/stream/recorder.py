@@ -50,7 +50,7 @@ class Recorder:
         if records:
             assert self.log.position(partition) == records[-1].offset + 1
         if not self.keeps_credits:
-            self.log.done(len(records), partition)  # type: ignore[call-arg]
+            self.log.done(len(records), partition)
         self._changed.set()
 
     @property
