@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,14 @@ REMEMBER_BEYOND_WINDOW_MS = 2 * 3_600_000
 @options.prefix
 @options.option("--group", default="pokdeng-settlement", show_default=True, help="The consumer group.")
 @options.option("--instance-id", default=None, help="Static membership: a name that is this worker's across restarts.")
+@options.option(
+    "--session-timeout",
+    "session_timeout_ms",
+    type=options.Duration(),
+    default="45s",
+    show_default=True,
+    help="After which a worker that went silent loses its partitions; within the broker's limits.",
+)
 @options.option("--http-host", default="127.0.0.1", show_default=True, help="Where pages are served.")
 @options.option("--http-port", type=click.IntRange(0, 65535), default=6066, show_default=True, help="0: a free port.")
 @options.option(
@@ -73,6 +82,7 @@ def command(
     prefix: str,
     group: str,
     instance_id: str | None,
+    session_timeout_ms: int,
     http_host: str,
     http_port: int,
     limits_file: Path | None,
@@ -103,7 +113,7 @@ def command(
         http_host=http_host,
         http_port=http_port,
     )
-    kafka_ = kafka_settings(instance_id=instance_id, **kafka)
+    kafka_ = replace(kafka_settings(instance_id=instance_id, **kafka), session_timeout_ms=session_timeout_ms)
     ledger = RedisLedger(redis, prefix=prefix, buckets=buckets)
     run = _run(
         settings,
@@ -140,12 +150,16 @@ async def _run(
     topics = settings.topics
     log = KafkaLog(kafka, settings.group, copartitioned=(topics.table_events, topics.bets), others=(topics.funds,))
 
+    warned: set[str] = set()
+
     async def check() -> list[str]:
         findings = await find_differences(
             kafka, topics, correction_window_ms=correction_window_ms, allow_create_time=allow_create_time
         )
         for finding in findings:
-            if finding.severity is Severity.WARNING:
+            said = f"{finding.topic}: {finding.message}"
+            if finding.severity is Severity.WARNING and said not in warned:
+                warned.add(said)
                 _log.warning("topic", topic=finding.topic, message=finding.message)
         return [f"{one.topic}: {one.message}" for one in findings if one.severity is Severity.ERROR]
 

@@ -15,10 +15,11 @@ from pokdeng.settlement.floor import revive
 from pokdeng.settlement.memory import Recalled, round_page, shoe_page, table_page
 from pokdeng.stream.merge import FIRST
 from pokdeng.stream.port import TopicPartition
+from pokdeng.stream.reading import read_on
 from pokdeng.wire import MalformedRecordError, decode_table_event
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import AsyncIterator
 
     from pokdeng.events.ids import RoundId, ShoeId, TableId
     from pokdeng.events.inputs import BetEvent, TableEvent
@@ -136,8 +137,9 @@ async def recall(ledger: Ledger, log: Log, table_events: str, reads_of: list[tup
                 memory.add_bets(name, found)
         elif needs.past:
             for key, (partition, end, finished) in needs.past.items():
-                records = await log.read(TopicPartition(table_events, partition), finished.first_event, end)
-                memory.revived[key] = revive(finished, _of_round(records, key))
+                place = TopicPartition(table_events, partition)
+                records = read_on(log, place, finished.first_event, end)
+                memory.revived[key] = revive(finished, [pair async for pair in _of_round(records, key)])
         else:
             return memory
 
@@ -163,8 +165,10 @@ def _load_tables(desk: Desk, reads: list[Read], memory: Recalled) -> None:
             desk.floor.load(event.table_id, noted)
 
 
-def _of_round(records: Iterable[Record], key: tuple[TableId, RoundId]) -> Iterable[tuple[Record, TableEvent]]:
-    for record in records:
+async def _of_round(
+    records: AsyncIterator[Record], key: tuple[TableId, RoundId]
+) -> AsyncIterator[tuple[Record, TableEvent]]:
+    async for record in records:
         try:
             event = decode_table_event(record.value, record.key)
         except MalformedRecordError:

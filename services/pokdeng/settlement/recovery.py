@@ -14,18 +14,15 @@ import msgspec
 from pokdeng.events.ids import RoundId, TableId
 from pokdeng.settlement.finished import HEADER, decode_finished
 from pokdeng.stream.port import TopicPartition
+from pokdeng.stream.reading import read_on
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from pokdeng.settlement.desk import Desk
-    from pokdeng.stream.port import Log, Record
+    from pokdeng.stream.port import Log
     from pokdeng.wire import Topics
 
 MARGIN_MS = 600_000
 """How much earlier than the first record that is read again `rounds` is read: leaders' clocks, and slow publishing."""
-
-_CHUNK = 5_000
 
 
 class _Named(msgspec.Struct):
@@ -39,7 +36,7 @@ async def read_back(log: Log, topics: Topics, desk: Desk) -> int:
     end = (await log.end_offsets([rounds]))[rounds]
     start = await _start(log, topics, desk, rounds, end)
     count = 0
-    async for record in _read(log, rounds, start, end):
+    async for record in read_on(log, rounds, start, end):
         count += 1
         raw = next((value for name, value in record.headers if name == HEADER), None)
         if raw is None or record.value is None:
@@ -61,7 +58,7 @@ async def _start(log: Log, topics: Topics, desk: Desk, rounds: TopicPartition, e
     )
     ends = await log.end_offsets([partition for partition, _ in again])
     for partition, offset in again:
-        async for record in _read(log, partition, offset, ends[partition]):
+        async for record in read_on(log, partition, offset, ends[partition], first=1):
             times.append(record.timestamp)
             break
     beginning = (await log.beginning_offsets([rounds]))[rounds]
@@ -71,11 +68,3 @@ async def _start(log: Log, topics: Topics, desk: Desk, rounds: TopicPartition, e
     if not times:
         return beginning
     return await log.offset_for_time(rounds, max(0, min(times) - MARGIN_MS))
-
-
-async def _read(log: Log, partition: TopicPartition, start: int, end: int) -> AsyncIterator[Record]:
-    while start < end:
-        until = min(start + _CHUNK, end)
-        for record in await log.read(partition, start, until):
-            yield record
-        start = until
