@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import sys
 import time
+import timeit
 import uuid
 from dataclasses import dataclass
 
@@ -154,6 +155,12 @@ async def measure_steady(bootstrap: str, rate: int, seconds: int) -> Steady:
     )
 
 
+def yardstick_us() -> float:
+    """Microseconds of one `uuid.uuid5` here and now: 3.4 on the machine that the marks were set on."""
+    repeats = 2_000
+    return min(timeit.repeat(lambda: uuid.uuid5(uuid.NAMESPACE_URL, "bet"), number=repeats, repeat=20)) / repeats * 1e6
+
+
 def main() -> None:
     """Measure, and print a table in Markdown."""
     arguments = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
@@ -166,6 +173,7 @@ def main() -> None:
         if kafka is None:
             sys.exit("no Apache Kafka: set POKDENG_TEST_KAFKA, or have Java and Maven at hand")
         print(f"Apache Kafka: {kafka.how}; one worker, 4 partitions, 64 tables, 50 bets a round, 20,000 accounts\n")
+        print(f"yardstick: uuid.uuid5 takes {yardstick_us():.2f} us now (3.4 where the marks were set)\n")
         load = Load()
         if chosen.only != "steady":
             waves = max(1, chosen.bets // (load.tables * load.bets_per_round))
