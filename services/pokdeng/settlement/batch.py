@@ -87,14 +87,27 @@ class Batch:
         self._subjects.append(subject)
 
     def answered(self, answers: Sequence[Answer]) -> None:
-        """Tell each answer to whom it concerns, in order; then make the records of the rounds that ended."""
+        """Tell each answer to whom it concerns, in order; then make the records of the rounds that ended.
+
+        What was asked is let go thereby: a round that ends knows its batch and is known to it, and thousands of such
+        circles would wait for a collector.
+        """
+        spans, rounds = self.spans, self.rounds
+        self.operations, self.spans, self.rounds = [], [], []
+        self._reaction, self._subjects = None, []
         start = 0
-        for reaction, subjects in self.spans:
+        for reaction, subjects in spans:
             end = start + len(subjects)
             reaction(answers[start:end], subjects)
             start = end
-        for end_round in self.rounds:
+        for end_round in rounds:
             end_round()
+
+    def acknowledge(self) -> None:
+        """All of it is acknowledged: do what waits for that, once."""
+        waiting, self.acknowledged = self.acknowledged, []
+        for act in waiting:
+            act()
 
     def dead_letter(self, record: Record, reason: DeadLetterReason, detail: str) -> None:
         """A record cannot be used."""

@@ -64,8 +64,7 @@ class Speaker:
         self._observer.facts_said(batch)
         if batch.round_facts:
             await self._transport.publish(batch.round_facts)
-        for acknowledge in batch.acknowledged:
-            acknowledge()
+        batch.acknowledge()
         for partition, count in batch.records.items():
             self._transport.done(count, partition)
         self._observer.batch_said(batch)
