@@ -32,13 +32,39 @@ def test_a_log_that_ends_before_what_was_applied_stops_the_worker(refilled: tupl
         await settled(line)
         anew.store = line.store
         for record in line.records(*refilled):
-            anew.broker.append(record.topic, record.key, record.value, (), record.partition)
+            place = (record.partition, record.timestamp)
+            anew.broker.append(record.topic, record.key, record.value, (), *place)
         worker = await anew.start_worker()
-        if refilled:
-            await worker.owns()
-            table = line.records(TopicKind.TABLE_EVENTS)[0]
-            anew.broker.append(table.topic, table.key, table.value, (), table.partition)
-        with pytest.raises(AnotherLogError, match="the log ends at"):
+        with pytest.raises(AnotherLogError, match="is not in the log"):
             raise await worker.failure()
+
+    asyncio.run(go())
+
+
+def test_a_log_made_anew_that_is_longer_stops_the_worker_too() -> None:
+    """Other records lie where the ledger has read: their broker times give it away, and nothing is swallowed."""
+
+    async def go() -> None:
+        line, anew = Line(), Line()
+        await settled(line)
+        anew.store = line.store
+        other = Play(tables=2, rounds=6, accounts=40, bets_per_round=5, seed=6, starts_at_ms=PLAY.starts_at_ms + 77)
+        await perform(script(other), MemorySender(anew.broker, anew.topics))
+        worker = await anew.start_worker()
+        with pytest.raises(AnotherLogError, match="not those that the ledger was filled from"):
+            raise await worker.failure()
+
+    asyncio.run(go())
+
+
+def test_the_same_log_is_taken_by_whoever_comes_next() -> None:
+    """What is noted of it is found again."""
+
+    async def go() -> None:
+        line = Line()
+        await settled(line)
+        async with line.worker(group="another") as worker:
+            await worker.owns()
+            await worker.caught_up()
 
     asyncio.run(go())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 
@@ -94,6 +95,46 @@ def test_a_ledger_behind_what_was_acknowledged_keeps_every_writer_out() -> None:
             raise await worker.failure()
         again = await line.start_worker()
         with pytest.raises(LedgerLostError, match="behind"):
+            raise await again.failure()
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("what", ["bet", "withdrawal"])
+def test_a_ledger_that_lost_a_refusal_is_refused(what: str) -> None:
+    """A refusal moves nothing, but it was said: a store without it would decide anew, and otherwise."""
+
+    async def go() -> None:
+        line = Line()
+        topics = line.topics
+        common = {"occurred_at": "2026-01-01T00:00:00Z", "account_id": "A-1", "currency": "THB"}
+        deposit = {"type": "funds_deposited", "event_id": "e1", "transfer_id": "t1", "amount": 100} | common
+        refused = {
+            "bet": (
+                topics.bets,
+                b"T-1",
+                {"type": "bet_placed", "event_id": "e2", "bet_id": "b1", "table_id": "T-1", "round_id": "R-1"}
+                | {"bet": "player_1", "stake": 1}
+                | common,
+            ),
+            "withdrawal": (
+                topics.funds,
+                b"A-1",
+                {"type": "funds_withdrawn", "event_id": "e2", "transfer_id": "w1", "amount": 1000} | common,
+            ),
+        }[what]
+        worker = await line.start_worker()
+        await worker.owns()
+        line.broker.append(topics.funds, b"A-1", json.dumps(deposit).encode())
+        await worker.caught_up()
+        before = line.store.snapshot()
+        line.broker.append(refused[0], refused[1], json.dumps(refused[2]).encode())
+        await worker.caught_up()
+        await worker.kill()
+        line.store.restore(before)
+        line.store.new_incarnation()
+        again = await line.start_worker()
+        with pytest.raises(LedgerLostError, match="was said"):
             raise await again.failure()
 
     asyncio.run(go())

@@ -32,6 +32,8 @@ class Cashier:
         self.source = Source(f"f{partition}")
         self.next_transfer = next_transfer
         """What is acknowledged up to: the next offset to commit."""
+        self.newest: tuple[int, int] | None = None
+        """Offset and broker time of the newest acknowledged record."""
         self._house = house
         self._queue: deque[Record] = deque()
         self._keys = KeyCheck(house.funds_partitions)
@@ -61,11 +63,11 @@ class Cashier:
                 batch.dead_letter(record, error.reason, error.detail)
             else:
                 self._ask(batch, record, event)
-        next_transfer = record.offset + 1
-        batch.acknowledged.append(lambda: self._advance(next_transfer))
+        batch.acknowledged.append(lambda: self._advance(record))
 
-    def _advance(self, next_transfer: int) -> None:
-        self.next_transfer = max(self.next_transfer, next_transfer)
+    def _advance(self, record: Record) -> None:
+        self.newest = (record.offset, record.timestamp)
+        self.next_transfer = max(self.next_transfer, record.offset + 1)
 
     def _ask(self, batch: Batch, record: Record, event: FundsEvent) -> None:
         kind = TransferKind.DEPOSIT if isinstance(event, FundsDeposited) else TransferKind.WITHDRAWAL

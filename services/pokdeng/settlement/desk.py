@@ -62,6 +62,8 @@ class Desk:
         self.next_event = next_event
         self.next_bet = next_bet
         """What is acknowledged up to; reading is ahead of it."""
+        self.newest: list[tuple[int, int] | None] = [None, None]
+        """Offset and broker time of the newest acknowledged record of each side."""
         self._house = house
         self._waiting: list[Book] = []
         """Rounds whose betting is over, but not sealed."""
@@ -92,9 +94,9 @@ class Desk:
         self._memory = memory
         self._count(batch, reads)
         books, betting = self.books, self._betting
-        next_of = [self.next_event, self.next_bet]
+        newest: list[Record | None] = [None, None]
         for side, record, event in reads:
-            next_of[side] = record.offset + 1
+            newest[side] = record
             if side and self._waiting:
                 self._seal_before(record)
             if isinstance(event, BetPlaced):
@@ -115,7 +117,7 @@ class Desk:
                 self.floor.fold(record, event, memory)
         if self._waiting:
             self._seal_past(now)
-        batch.acknowledged.append(lambda: self._advance(*next_of))
+        batch.acknowledged.append(lambda: self._advance(newest))
 
     def _count(self, batch: Batch, reads: list[Read]) -> None:
         bets = sum([side for side, _, _ in reads])
@@ -124,9 +126,13 @@ class Desk:
             if count:
                 batch.records[TopicPartition(topic, self.partition)] = count
 
-    def _advance(self, next_event: int, next_bet: int) -> None:
-        self.next_event = max(self.next_event, next_event)
-        self.next_bet = max(self.next_bet, next_bet)
+    def _advance(self, newest: list[Record | None]) -> None:
+        for side, record in enumerate(newest):
+            if record is not None:
+                self.newest[side] = (record.offset, record.timestamp)
+        event, bet = self.newest
+        self.next_event = max(self.next_event, 0 if event is None else event[0] + 1)
+        self.next_bet = max(self.next_bet, 0 if bet is None else bet[0] + 1)
 
     # What the floor tells
 

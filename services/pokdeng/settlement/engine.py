@@ -113,6 +113,7 @@ class Engine:
                 self._sources,
                 group=self._group,
                 generation=assignment.generation,
+                remember_ms=self._house.remember_ms,
             )
             await check_same_log(self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values())
             counts: list[int] = []

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from pokdeng.settlement.book import Book
 
 MARK = "m"
+BET = "b"
+CANCEL = "x"
+"""The kinds of fields; what they are about follows behind a `|`."""
 
 _StrayNote = tuple[int, str, str, int, str, str]
 _CancelNote = tuple[int, str]
@@ -70,10 +73,10 @@ class RoundMemory:
             kind, _, rest = field.partition("|")
             if kind == MARK:
                 self.finished = decode_finished(value)
-            elif kind == "b":
+            elif kind == BET:
                 offset, account, bet, stake, currency, reason = msgspec.json.decode(value, type=_StrayNote)
                 self.strays[BetId(rest)] = (Stray(offset, account, bet, stake, currency), reason)
-            elif kind == "x":
+            elif kind == CANCEL:
                 account, _, bet = rest.partition("|")
                 self.cancels[AccountId(account), BetId(bet)] = msgspec.json.decode(value, type=_CancelNote)
 
@@ -82,7 +85,7 @@ class RoundMemory:
         stray = Stray(offset, bet.account_id, bet.bet.value, bet.stake, bet.currency)
         self.strays[bet.bet_id] = (stray, reason)
         value = msgspec.json.encode((offset, bet.account_id, bet.bet.value, bet.stake, bet.currency, reason))
-        return Note(source, self.name, f"b|{bet.bet_id}", value, True, ttl_ms)
+        return Note(source, self.name, f"{BET}|{bet.bet_id}", value, True, ttl_ms)
 
     def add_cancel(self, source: Source, offset: int, cancel: BetCancelled, reason: str, ttl_ms: int) -> Note:
         """Remember a cancel that is refused while its round is not open here."""
@@ -93,7 +96,7 @@ class RoundMemory:
 def cancel_note(source: Source, offset: int, cancel: BetCancelled, reason: str, ttl_ms: int | None) -> Note:
     """Remember a refused cancel: it must not be answered twice, and a bet that comes after it is refused."""
     page = round_page(cancel.table_id, cancel.round_id)
-    field = f"x|{cancel.account_id}|{cancel.bet_id}"
+    field = f"{CANCEL}|{cancel.account_id}|{cancel.bet_id}"
     return Note(source, page, field, msgspec.json.encode((offset, reason)), True, ttl_ms)
 
 

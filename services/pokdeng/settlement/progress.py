@@ -10,6 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from pokdeng.ledger.port import RoundName
+from pokdeng.settlement.anchors import anchor_note
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Progress:
         self._commit: asyncio.Task[dict[TopicPartition, int] | None] | None = None
         self._passed: list[tuple[Desk, dict[Key, Finished]]] = []
         """Rounds that the commit under way passes: noted, still in memory."""
+        self._anchored: dict[TopicPartition, tuple[int, int]] = {}
 
     async def tick(self, desks: Iterable[Desk], cashiers: Iterable[Cashier]) -> None:
         """Begin a commit, or take the result of the one under way; must not run beside other calls of the ledger."""
@@ -59,7 +61,9 @@ class Progress:
             await self._take(await self._send(offsets))
 
     async def _wanted(self, desks: list[Desk], cashiers: Iterable[Cashier]) -> dict[TopicPartition, int]:
+        cashiers = list(cashiers)
         await self._note_idle(desks)
+        await self._anchor(desks, cashiers)
         topics = self._house.topics
         wanted: dict[TopicPartition, int] = {}
         for desk in desks:
@@ -101,6 +105,22 @@ class Progress:
             await self._ledger.remember(notes)
             for desk in desks:
                 desk.noted_idle()
+
+    async def _anchor(self, desks: list[Desk], cashiers: list[Cashier]) -> None:
+        """Note the newest acknowledged record of each partition: see `anchors`."""
+        topics = self._house.topics
+        newest = {
+            (desk.source, TopicPartition(topic, desk.partition)): place
+            for desk in desks
+            for topic, place in zip((topics.table_events, topics.bets), desk.newest, strict=True)
+        } | {(cashier.source, TopicPartition(topics.funds, cashier.partition)): cashier.newest for cashier in cashiers}
+        notes: list[Note] = []
+        for (source, partition), place in newest.items():
+            if place is not None and self._anchored.get(partition) != place:
+                self._anchored[partition] = place
+                notes.append(anchor_note(source, partition, *place))
+        if notes:
+            await self._ledger.remember(notes)
 
     async def _send(self, offsets: dict[TopicPartition, int]) -> dict[TopicPartition, int] | None:
         return offsets if await self._log.commit(offsets) else None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import structlog
 
 from pokdeng.ledger.port import LedgerLostError
+from pokdeng.settlement.anchors import check_anchors
 from pokdeng.settlement.another_log import AnotherLogError
 from pokdeng.settlement.incarnation import accept_if_nothing_is_lost
 from pokdeng.stream.port import TopicPartition
@@ -42,6 +44,7 @@ async def fence(
     *,
     group: str,
     generation: int,
+    remember_ms: int,
 ) -> None:
     """Keep earlier owners of the sources out; a ledger that restarted is verified against the log first."""
     if not sources:
@@ -52,7 +55,9 @@ async def fence(
         if lost.cause != "check":
             raise
         observer.ledger_lost(lost.cause)
-        count = await accept_if_nothing_is_lost(log, ledger, topics)
+        count = await accept_if_nothing_is_lost(
+            log, ledger, topics, remembered_since_ms=time.time_ns() // 1_000_000 - remember_ms
+        )
         _log.warning("ledger_accepted", accounts=count, why=str(lost))
         await ledger.acquire(sources, group=group, generation=generation)
 
@@ -67,9 +72,11 @@ async def check_same_log(
     Raises:
         AnotherLogError: naming the partition and both offsets.
     """
-    newest = await ledger.newest_transfers([cashier.source for cashier in cashiers])
     places = [TopicPartition(topics.funds, cashier.partition) for cashier in cashiers]
     events = {desk: TopicPartition(topics.table_events, desk.partition) for desk in desks}
+    bets = [TopicPartition(topics.bets, desk.partition) for desk in desks]
+    await check_anchors(log, ledger, [*places, *events.values(), *bets])
+    newest = await ledger.newest_transfers([cashier.source for cashier in cashiers])
     ends = await log.end_offsets([*places, *events.values()])
     for place, offset in zip(places, newest, strict=True):
         if offset >= ends[place]:
