@@ -20,7 +20,7 @@ def command() -> None:
 
 
 @command.command("show")
-@click.argument("account")
+@click.argument("account", type=options.Id())
 @options.redis
 @options.prefix
 @options.buckets

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from pokdeng.stream.kafka import KafkaAdmin, KafkaSettings
 from pokdeng.wire.topic_check import Finding, TopicDescription, check_topics
 
 if TYPE_CHECKING:
-    from pokdeng.stream.port import LogUnavailableError  # noqa: F401
     from pokdeng.wire import Topics
 
 
 def kafka_settings(*, bootstrap: str, instance_id: str | None = None, **options: Any) -> KafkaSettings:
-    """The settings that the options of `options.kafka` say."""
-    return KafkaSettings(
+    """The settings that the options of `options.kafka` say.
+
+    Raises:
+        click.UsageError: when they contradict each other, or a file is not what it should be.
+    """
+    security: str = options["kafka_security"]
+    tls = [name for name in ("kafka_ca", "kafka_certificate", "kafka_key") if options[name]]
+    sasl = [name for name in ("kafka_user", "kafka_password") if options[name]]
+    if tls and "SSL" not in security.split("_"):
+        raise click.UsageError(f"{_flags(tls)} would be ignored with --kafka-security {security}; use SSL or SASL_SSL")
+    if sasl and not security.startswith("SASL"):
+        raise click.UsageError(f"{_flags(sasl)} would be ignored with --kafka-security {security}; use SASL_SSL")
+    if security.startswith("SASL") and len(sasl) < len(("user", "password")):
+        raise click.UsageError(f"--kafka-security {security} needs --kafka-user and --kafka-password")
+    settings = KafkaSettings(
         bootstrap=bootstrap,
         instance_id=instance_id,
-        security_protocol=options["kafka_security"],
+        security_protocol=security,
         ssl_ca_file=options["kafka_ca"],
         ssl_certificate_file=options["kafka_certificate"],
         ssl_key_file=options["kafka_key"],
@@ -25,6 +39,15 @@ def kafka_settings(*, bootstrap: str, instance_id: str | None = None, **options:
         sasl_user=options["kafka_user"],
         sasl_password=options["kafka_password"],
     )
+    try:
+        settings.ssl_context()
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"{_flags(tls)}: {error}") from error
+    return settings
+
+
+def _flags(names: list[str]) -> str:
+    return " and ".join(f"--{name.replace('_', '-')}" for name in names) or "--kafka-security"
 
 
 async def find_differences(

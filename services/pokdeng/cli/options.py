@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
 
 import click
 
@@ -13,6 +14,7 @@ from pokdeng.ledger.port import BUCKETS
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_PORTS_END: Final = 65_536
 _DURATION: Final = re.compile(r"([1-9][0-9]{0,8})(ms|s|m|h|d)")
 
 
@@ -51,9 +53,75 @@ class Prefix(click.ParamType):
         return str(value)
 
 
-bootstrap = option("--bootstrap", metavar="HOST:PORT", default="127.0.0.1:9092", show_default=True, help="Kafka.")
+class Name(click.ParamType):
+    """A name that Kafka takes for a group or a member."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name itself; exit 2 with a sentence where it is none."""
+        if not re.fullmatch(r"[A-Za-z0-9._-]{1,200}", value):
+            self.fail(f"{value!r} is no name; use 1 to 200 of A-Z a-z 0-9 . _ -", param, ctx)
+        return str(value)
+
+
+class Id(click.ParamType):
+    """An id as the events have them."""
+
+    name = "id"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The id itself; exit 2 with a sentence where it is none."""
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}", value):
+            self.fail(
+                f"{value!r} is no id; ids are 1 to 64 of A-Z a-z 0-9 . _ : - and begin with one of the first",
+                param,
+                ctx,
+            )
+        return str(value)
+
+
+class Bootstrap(click.ParamType):
+    """Addresses of Kafka's brokers."""
+
+    name = "addresses"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The addresses themselves; exit 2 with a sentence where they are none."""
+        for address in value.split(","):
+            host, _, port = address.rpartition(":")
+            if not host or not port.isdecimal() or not 0 < int(port) < _PORTS_END:
+                self.fail(f"{address!r} is no address; write HOST:PORT, several separated by commas", param, ctx)
+        return str(value)
+
+
+class RedisUrl(click.ParamType):
+    """Where Redis is."""
+
+    name = "url"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The address itself; exit 2 with a sentence where it is none. Never shows a password."""
+        try:
+            url = urlsplit(value)
+            is_server = url.scheme in ("redis", "rediss") and bool(url.hostname) and url.port != 0
+            is_socket = url.scheme == "unix" and bool(url.path)
+            database = url.path.removeprefix("/")
+            has_database = not is_server or not database or database.isdecimal()
+        except ValueError:  # a port that is no number
+            is_server = is_socket = has_database = False
+        if not ((is_server or is_socket) and has_database) or (is_server and url.query):
+            self.fail("write redis://HOST:PORT/DATABASE, rediss://... (TLS) or unix:///PATH", param, ctx)
+        return str(value)
+
+
+bootstrap = option(
+    "--bootstrap", type=Bootstrap(), metavar="HOST:PORT", default="127.0.0.1:9092", show_default=True, help="Kafka."
+)
 prefix = option("--prefix", type=Prefix(), default="pokdeng", show_default=True, help="Begins the topics' names.")
-redis = option("--redis", metavar="URL", default="redis://127.0.0.1:6379/0", show_default=True, help="Redis.")
+redis = option(
+    "--redis", type=RedisUrl(), metavar="URL", default="redis://127.0.0.1:6379/0", show_default=True, help="Redis."
+)
 buckets = option(
     "--buckets",
     type=click.IntRange(1, 1024),
@@ -63,6 +131,7 @@ buckets = option(
 )
 as_json = option("--json", "as_json", is_flag=True, help="Answer with JSON.")
 
+_FILE = click.Path(exists=True, dir_okay=False)
 _KAFKA_OPTIONS = (
     option(
         "--kafka-security",
@@ -71,9 +140,11 @@ _KAFKA_OPTIONS = (
         show_default=True,
         help="Kafka's security protocol.",
     ),
-    option("--kafka-ca", metavar="FILE", help="Certificate authorities that Kafka's brokers are trusted by."),
-    option("--kafka-certificate", metavar="FILE", help="Our certificate for Kafka."),
-    option("--kafka-key", metavar="FILE", help="The key of our certificate."),
+    option(
+        "--kafka-ca", type=_FILE, metavar="FILE", help="Certificate authorities that Kafka's brokers are trusted by."
+    ),
+    option("--kafka-certificate", type=_FILE, metavar="FILE", help="Our certificate for Kafka."),
+    option("--kafka-key", type=_FILE, metavar="FILE", help="The key of our certificate."),
     option(
         "--kafka-sasl",
         type=click.Choice(["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]),

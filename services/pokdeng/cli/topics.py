@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import click
+from aiokafka.errors import KafkaError
 
 from pokdeng.cli import options
 from pokdeng.cli.connect import find_differences, kafka_settings
@@ -61,7 +62,7 @@ def create(
     ]
     try:
         created = asyncio.run(_create(kafka_settings(**kafka), specs))
-    except LogError as error:
+    except (LogError, KafkaError) as error:
         raise click.ClickException(str(error)) from error
     for spec in specs:
         click.echo(f"{'created' if spec.name in created else 'exists '}  {spec.name}")

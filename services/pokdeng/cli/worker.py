@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import signal
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,14 +28,22 @@ from pokdeng.wire.topic_check import Severity
 _log = structlog.get_logger(__name__)
 
 REMEMBER_BEYOND_WINDOW_MS = 2 * 3_600_000
+STOP_WITHIN_S = 4.5
 
 
 @click.command("worker")
 @options.kafka
 @options.redis
 @options.prefix
-@options.option("--group", default="pokdeng-settlement", show_default=True, help="The consumer group.")
-@options.option("--instance-id", default=None, help="Static membership: a name that is this worker's across restarts.")
+@options.option(
+    "--group", type=options.Name(), default="pokdeng-settlement", show_default=True, help="The consumer group."
+)
+@options.option(
+    "--instance-id",
+    type=options.Name(),
+    default=None,
+    help="Static membership: a name that is this worker's across restarts.",
+)
 @options.option(
     "--session-timeout",
     "session_timeout_ms",
@@ -124,6 +134,9 @@ def command(
     )
     try:
         run_uvloop(run)
+    except OSError as error:
+        _log.error("failed", why=str(error))
+        raise SystemExit(1) from None
     except Exception:  # noqa: BLE001 - the one guard: whatever failed is logged, and the process ends with 1
         _log.exception("failed")
         raise SystemExit(1) from None
@@ -137,6 +150,13 @@ def run_uvloop(run: Any) -> None:
         asyncio.run(run)
     else:
         uvloop.run(run)
+
+
+def _leave(worker: Worker) -> None:
+    """The process has not ended in time: end it. Exit 1 if it had something to commit."""
+    has_work = worker.engine is not None and worker.engine.partitions != ([], [])
+    _log.warning("left", why=f"not stopped within {STOP_WITHIN_S} s", had_partitions=has_work)
+    os._exit(1 if has_work else 0)
 
 
 async def _run(
@@ -165,8 +185,16 @@ async def _run(
 
     worker = Worker(settings, log, ledger, Metrics(), check_topics=check, run_log=log.run_until_failed)
     loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        """End within `STOP_WITHIN_S`, whatever a library waits for: what is not committed then is done again."""
+        worker.stop()
+        leave = threading.Timer(STOP_WITHIN_S, _leave, args=(worker,))
+        leave.daemon = True
+        leave.start()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, worker.stop)
+        loop.add_signal_handler(number, stop)
     gc.collect()
     gc.freeze()
     gc.set_threshold(150_000, 50, 1_000)  # what a batch allocates is freed by counting; a scan finds next to nothing

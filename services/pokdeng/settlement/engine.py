@@ -76,6 +76,7 @@ class Engine:
         self._next_leases = 0.0
         self._is_stopping = False
         self._has_failed = False
+        self._is_paused = False
         self._ledger_asked_at: float | None = None
         self._turned_at = clock()
         self.is_recovered = False
@@ -161,6 +162,9 @@ class Engine:
         while not self._is_stopping:
             self._turned_at = self._clock()
             self._wake.clear()
+            if self._is_paused:
+                await self._wake.wait()
+                continue
             async with self._turn:
                 try:
                     did_something, due = await self._do_turn()
@@ -188,6 +192,11 @@ class Engine:
         self._is_stopping = True
         self._wake.set()
 
+    def pause(self, *, is_paused: bool) -> None:
+        """Take no record, until told otherwise."""
+        self._is_paused = is_paused
+        self._wake.set()
+
     def fail(self) -> None:
         """Something failed: nothing more is committed."""
         self._has_failed = True
@@ -195,7 +204,7 @@ class Engine:
     @property
     def quiet_seconds(self) -> float:
         """How long ago the loop began its last turn."""
-        return self._clock() - self._turned_at
+        return 0.0 if self._is_paused else self._clock() - self._turned_at
 
     @property
     def why_not_ready(self) -> list[str]:

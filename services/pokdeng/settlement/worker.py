@@ -25,7 +25,7 @@ from pokdeng.stream.port import LogUnavailableError, TopicPartition
 from pokdeng.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from pokdeng.ledger.port import Ledger
     from pokdeng.metrics import Metrics
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _log = structlog.get_logger(__name__)
 
 CHECK_AGAIN_S = 5.0
+TOPICS_EVERY_S = 30.0
 STUCK_AFTER_S = 30.0
 """A worker with unread records whose engine has not turned for so long is stuck."""
 
@@ -163,10 +164,16 @@ class Worker:
         )
         engine = self.engine = Engine(self._transport, self._ledger, house, self.observer, group=self._settings.group)
         work = asyncio.create_task(engine.run(), name="engine")
+        watch = asyncio.create_task(self._watch_topics(engine, counts), name="topics")
         stopped = asyncio.create_task(self._stopped.wait(), name="stop")
         failed: asyncio.Task[None] | None = None
         try:
-            await self._transport.start(engine)
+            starting = asyncio.create_task(self._transport.start(engine), name="start")
+            await asyncio.wait({starting, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            if not starting.done():
+                starting.cancel()
+                return
+            starting.result()
             failed = asyncio.ensure_future(self._run_log())
             await asyncio.wait({work, stopped, failed}, return_when=asyncio.FIRST_COMPLETED)
             for task in (work, failed):
@@ -176,7 +183,27 @@ class Worker:
             engine.fail()
             raise
         finally:
+            watch.cancel()
             await self._close(engine, work, stopped, failed)
+
+    async def _watch_topics(self, engine: Engine, counts: Mapping[str, int]) -> None:
+        """Look at the topics again and again; where they are not as they must be any more, take no record."""
+        while True:
+            await asyncio.sleep(TOPICS_EVERY_S)
+            try:
+                reasons = await self._check_topics()
+                now = await self._transport.partition_counts(list(counts))
+            except LogUnavailableError:
+                continue
+            reasons += [
+                f"{name}: had {count} partitions when this worker started, has {now.get(name, 0)}"
+                for name, count in counts.items()
+                if now.get(name) != count
+            ]
+            if reasons != self._waits_for:
+                _log.error("topics", reasons=reasons)
+            self._waits_for = reasons
+            engine.pause(is_paused=bool(reasons))
 
     async def _close(
         self,
