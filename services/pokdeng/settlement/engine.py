@@ -38,6 +38,9 @@ _log = structlog.get_logger(__name__)
 
 BATCH_RECORDS = 2_000
 """About as many records are folded at once: enough for large ledger calls, few enough for a short wait."""
+SMALL_BATCH_RECORDS = 250
+TURN_S = 0.01
+"""After a batch that small the next turn begins so long after the last one began: a turn has a price of its own."""
 COMMIT_EVERY_S = 0.5
 REVOKE_WITHIN_S = 3.0
 LEASES_EVERY_S = 5.0
@@ -167,13 +170,14 @@ class Engine:
                 continue
             async with self._turn:
                 try:
-                    did_something, due = await self._do_turn()
+                    records, due = await self._do_turn()
                 except LedgerLostError as lost:
                     await self._mourn(lost)
                     raise
                 self._ledger_asked_at = None
-            if did_something:
-                await asyncio.sleep(0)
+            if records is not None:
+                is_small = records < SMALL_BATCH_RECORDS
+                await asyncio.sleep(max(0.0, self._turned_at + TURN_S - self._clock()) if is_small else 0)
                 continue
             timer = loop.call_later(max(0.0, due - self._clock()), self._wake.set)
             try:
@@ -266,8 +270,8 @@ class Engine:
         desks = [desk.source for desk in self._desks.values()]
         return desks + [cashier.source for cashier in self._cashiers.values()]
 
-    async def _do_turn(self) -> tuple[bool, float]:
-        """One turn: whether anything was done, and when the next is due if nothing arrives."""
+    async def _do_turn(self) -> tuple[int | None, float]:
+        """One turn: how many records it took (None: nothing was done), and when the next is due if nothing arrives."""
         self._speaker.check()
         now = self._clock()
         due = await self._ask_ends(now)
@@ -283,7 +287,8 @@ class Engine:
             self._next_leases = now + LEASES_EVERY_S
             self._ledger_asked_at = now
             await self._ledger.renew(self._sources)
-        return not batch.is_empty, min(due, self._next_commit)
+        records = None if batch.is_empty else sum(batch.records.values())
+        return records, min(due, self._next_commit)
 
     async def _fold(self) -> Batch:
         batch = Batch(self._house.voice)
