@@ -26,6 +26,7 @@ import time
 import uuid
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,7 +63,7 @@ def kafka_for_tests() -> Iterator[Kafka | None]:
     with ExitStack() as stack:
         if has_image(IMAGE):
             yield Kafka(bootstrap=stack.enter_context(_container()), how="container")
-        elif shutil.which("java") and (shutil.which("mvn") or _libraries_are_cached()):
+        elif _runs_natively():
             yield Kafka(bootstrap=stack.enter_context(native_kafka()), how="native")
         else:
             yield None
@@ -70,11 +71,7 @@ def kafka_for_tests() -> Iterator[Kafka | None]:
 
 def is_at_hand() -> bool:
     """Whether `kafka_for_tests` will give a broker, without starting it."""
-    return bool(
-        os.environ.get("POKDENG_TEST_KAFKA")
-        or (shutil.which("java") and (shutil.which("mvn") or _libraries_are_cached()))
-        or has_image(IMAGE)
-    )
+    return bool(os.environ.get("POKDENG_TEST_KAFKA") or has_image(IMAGE) or _runs_natively())
 
 
 def has_image(image: str) -> bool:
@@ -199,6 +196,17 @@ def _container() -> Iterator[str]:
 
 def _cache() -> Path:
     return Path(os.environ.get("POKDENG_CACHE") or ROOT / ".cache") / "kafka"
+
+
+@cache
+def _runs_natively() -> bool:
+    """Whether there is Java, and the jars are here or can be fetched: a Maven without a network is no broker."""
+    if shutil.which("java") is None:
+        return False
+    if not _libraries_are_cached() and shutil.which("mvn") is not None:
+        with suppress(RuntimeError):
+            _libraries()
+    return _libraries_are_cached()
 
 
 def _libraries_are_cached() -> bool:
