@@ -12,15 +12,16 @@ import sys
 import time
 import timeit
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench.latency import latencies_ms, percentile
 from bench.load import Load, Player, play_backlog, play_deposits, play_steadily
 from bench.processes import cpu_seconds, peak_rss_mb, redis_cpu_seconds, worker
+from pokdeng.cli.connect import create_topics, topic_specs
 from pokdeng.ledger.embedded import embedded_server
-from pokdeng.stream.kafka import KafkaAdmin, KafkaLog, KafkaSettings, NewTopicSpec
+from pokdeng.stream.kafka import KafkaLog, KafkaSettings
 from pokdeng.stream.port import TopicPartition
-from pokdeng.wire import REQUIREMENTS, TopicKind, Topics
+from pokdeng.wire import Topics
 from tests.support.kafka import kafka_for_tests
 
 WARM_UP_MS = 3_000
@@ -53,23 +54,18 @@ class Steady:
 
 
 async def _create(settings: KafkaSettings, topics: Topics, partitions: int) -> None:
-    admin = KafkaAdmin(settings)
-    stamped = (TopicKind.BET_DECISIONS, TopicKind.SETTLEMENTS)
-    try:
-        await admin.create_topics(
-            [
-                NewTopicSpec(
-                    name=topics.name(kind),
-                    partitions=partitions,
-                    replication=1,
-                    configs=REQUIREMENTS[kind].configs()
-                    | ({"message.timestamp.type": "LogAppendTime"} if kind in stamped else {}),
-                )
-                for kind in TopicKind
-            ]
-        )
-    finally:
-        await admin.close()
+    """The topics, with the facts stamped by the broker too: latencies are differences of its times."""
+    stamped = (topics.bet_decisions, topics.settlements)
+    specs = topic_specs(topics, partitions=partitions, replication=1)
+    await create_topics(
+        settings,
+        [
+            replace(spec, configs={**spec.configs, "message.timestamp.type": "LogAppendTime"})
+            if spec.name in stamped
+            else spec
+            for spec in specs
+        ],
+    )
 
 
 async def _count(log: KafkaLog, topic: str, partitions: int) -> int:

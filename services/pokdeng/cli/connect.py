@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pokdeng.stream.kafka import KafkaAdmin, KafkaSettings
+from pokdeng.stream.kafka import KafkaAdmin, KafkaSettings, NewTopicSpec
+from pokdeng.wire import REQUIREMENTS, TopicKind
 from pokdeng.wire.topic_check import Finding, TopicDescription, check_topics
 
 if TYPE_CHECKING:
@@ -48,6 +49,33 @@ def kafka_settings(*, bootstrap: str, instance_id: str | None = None, **options:
 
 def _flags(names: list[str]) -> str:
     return " and ".join(f"--{name.replace('_', '-')}" for name in names) or "--kafka-security"
+
+
+def topic_specs(
+    topics: Topics, *, partitions: int, replication: int, in_sync: int = 1, with_log_append_time: bool = True
+) -> list[NewTopicSpec]:
+    """All nine topics, to be created as they must be."""
+    return [
+        NewTopicSpec(
+            name=topics.name(kind),
+            partitions=partitions,
+            replication=replication,
+            configs={
+                **REQUIREMENTS[kind].configs(with_log_append_time=with_log_append_time),
+                "min.insync.replicas": str(in_sync),
+            },
+        )
+        for kind in TopicKind
+    ]
+
+
+async def create_topics(settings: KafkaSettings, specs: list[NewTopicSpec]) -> frozenset[str]:
+    """Create what does not exist; the names of what was created. Raises LogError or KafkaError."""
+    admin = KafkaAdmin(settings)
+    try:
+        return await admin.create_topics(specs)
+    finally:
+        await admin.close()
 
 
 async def find_differences(

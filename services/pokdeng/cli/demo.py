@@ -11,6 +11,7 @@ import signal
 import time
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -163,10 +164,7 @@ async def _parts(bootstrap: str | None, redis: str) -> AsyncIterator[_Parts]:
     topics = Topics(prefix)
     copartitioned, others = (topics.table_events, topics.bets), (topics.funds,)
 
-    def ledger() -> RedisLedger:
-        return RedisLedger(redis, prefix=f"demo-{uuid}")
-
-    uuid = uuid4().hex[:8]
+    ledger = partial(RedisLedger, redis, prefix=f"demo-{uuid4().hex[:8]}")
     if bootstrap is None:
         broker = MemoryBroker(lambda: time.time_ns() // 1_000_000)
         for name in topics.names:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from pokdeng.stream.kafka import KafkaAdmin, KafkaLog, KafkaSettings, NewTopicSpec
-from pokdeng.wire import REQUIREMENTS, TopicKind
+from pokdeng.cli.connect import create_topics, topic_specs
+from pokdeng.stream.kafka import KafkaLog, KafkaSettings
 from pokdeng.wire.topics import PARTITIONS
 
 if TYPE_CHECKING:
@@ -21,18 +21,7 @@ async def kafka_logs(
 ) -> AsyncIterator[tuple[KafkaLog, KafkaLog]]:
     """Create the demo's topics (one replica each); a member of its group, and a log to read and publish with."""
     settings = KafkaSettings(bootstrap=bootstrap)
-    admin = KafkaAdmin(settings)
-    try:
-        await admin.create_topics(
-            [
-                NewTopicSpec(
-                    name=topics.name(kind), partitions=PARTITIONS, replication=1, configs=REQUIREMENTS[kind].configs()
-                )
-                for kind in TopicKind
-            ]
-        )
-    finally:
-        await admin.close()
+    await create_topics(settings, topic_specs(topics, partitions=PARTITIONS, replication=1))
     reader = KafkaLog(settings)
     try:
         yield KafkaLog(settings, topics.prefix, copartitioned=copartitioned, others=others), reader

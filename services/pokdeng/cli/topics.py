@@ -10,10 +10,9 @@ import click
 from aiokafka.errors import KafkaError
 
 from pokdeng.cli import options
-from pokdeng.cli.connect import find_differences, kafka_settings
-from pokdeng.stream.kafka import KafkaAdmin, NewTopicSpec
+from pokdeng.cli.connect import create_topics, find_differences, kafka_settings, topic_specs
 from pokdeng.stream.port import LogError
-from pokdeng.wire import REQUIREMENTS, TopicKind, Topics
+from pokdeng.wire import Topics
 from pokdeng.wire.topic_check import Severity
 from pokdeng.wire.topics import PARTITIONS
 
@@ -48,32 +47,19 @@ def create(
     in_sync = min(2, replication) if min_insync is None else min_insync
     if in_sync > replication:
         raise click.UsageError(f"--min-insync is {in_sync}; it cannot be above --replication, {replication}")
-    specs = [
-        NewTopicSpec(
-            name=topics.name(kind),
-            partitions=partitions,
-            replication=replication,
-            configs={
-                **REQUIREMENTS[kind].configs(with_log_append_time=not allow_create_time),
-                "min.insync.replicas": str(in_sync),
-            },
-        )
-        for kind in TopicKind
-    ]
+    specs = topic_specs(
+        topics,
+        partitions=partitions,
+        replication=replication,
+        in_sync=in_sync,
+        with_log_append_time=not allow_create_time,
+    )
     try:
-        created = asyncio.run(_create(kafka_settings(**kafka), specs))
+        created = asyncio.run(create_topics(kafka_settings(**kafka), specs))
     except (LogError, KafkaError) as error:
         raise click.ClickException(str(error)) from error
     for spec in specs:
         click.echo(f"{'created' if spec.name in created else 'exists '}  {spec.name}")
-
-
-async def _create(settings: Any, specs: list[NewTopicSpec]) -> frozenset[str]:
-    admin = KafkaAdmin(settings)
-    try:
-        return await admin.create_topics(specs)
-    finally:
-        await admin.close()
 
 
 @command.command("check")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import structlog
@@ -12,7 +13,7 @@ from pokdeng.metrics.catalogue import CATALOGUE, SECONDS, Kind
 from pokdeng.metrics.latency import BatchHistogram
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 _log = structlog.get_logger(__name__)
 
@@ -62,6 +63,14 @@ class Metrics:
     def observe(self, key: str, counts: Mapping[float, int]) -> None:
         """Add to a histogram: seconds, and how often each came."""
         self._histograms[key].observe(counts)
+
+    @contextmanager
+    def guard(self) -> Iterator[None]:
+        """Whatever a metric does within, it is said once, and nothing is raised: money goes on."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - field failure O21: no metric may stop the money path
+            self.complain(error)
 
     def complain(self, error: Exception) -> None:
         """Say once that a metric failed; the money path goes on."""

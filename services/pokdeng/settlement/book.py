@@ -83,7 +83,6 @@ class Book:
         "ending",
         "first",
         "is_closing",
-        "last",
         "round_id",
         "seal",
         "strays",
@@ -103,7 +102,6 @@ class Book:
         self.cancels: dict[tuple[AccountId, BetId], tuple[int, CancelReason | None]] = {}
         """Decided cancels: the offset of the record that was decided, and why it was refused if it was."""
         self.first: int | None = None
-        self.last = -1
         self.wait_ms: int | None = None
         """The broker time up to which bets must be read: the first close, else the cancellation. None while open."""
         self.seal: int | None = None
@@ -129,7 +127,6 @@ class Book:
         """A record of `bets` at `offset` belongs to this round."""
         if self.first is None:
             self.first = offset
-        self.last = offset
 
     def was_cancelled_before(self, bet: BetPlaced, offset: int) -> bool:
         """Whether a cancel of that bet by its account was refused earlier in the log."""

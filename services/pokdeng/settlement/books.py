@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from pokdeng.ledger.port import Account
 
 
-class _Balance(msgspec.Struct):
-    sequence: int
-
-
 class _Fact(msgspec.Struct):
     """What of any fact the books need."""
 
@@ -40,9 +36,6 @@ class _Fact(msgspec.Struct):
     taken: int = 0
     returned: int = 0
     reversed: int = 0
-    revision: int = 0
-    outcome: str = ""
-    balance: _Balance | None = None
 
 
 _decode = msgspec.json.Decoder(_Fact).decode

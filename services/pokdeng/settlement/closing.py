@@ -20,7 +20,6 @@ from pokdeng.wire import EventIds, RefundedTemplate, SettledRound
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pokdeng.events.reasons import DeadLetterReason  # noqa: F401
     from pokdeng.ledger.port import Answer, Source
     from pokdeng.rounds import Result
     from pokdeng.rules import Hand

@@ -57,11 +57,10 @@ class CurrencyLimits(StakeRange):
 
     @model_validator(mode="after")
     def _no_empty_range(self) -> Self:
-        for name, table in (("", self), *self.tables.items()):
+        for name in ("", *self.tables):
             low, high = self.range_for(name or None)
             if low > high:
                 raise ValueError(f"stake_min {low} is above stake_max {high}{f' at table {name}' if name else ''}")
-            del table
         return self
 
     def range_for(self, table_id: str | None) -> tuple[int, int]:

@@ -7,8 +7,9 @@
 | | `x|ACCOUNT|BET` | a refused cancel (`[offset, reason]`) |
 | `shoe|TABLE|SHOE` | `m` | a started shoe (`[offset, decks, burn card]`) |
 | `table|TABLE` | `m` | the table when none of its rounds was open (`finished.TableNote`) |
+| `log|TOPIC|PARTITION` | `m` | the newest acknowledged record of an input partition (`anchors`) |
 
-Pages of rounds and shoes live for `--remember`; those of tables for ever. Nothing here moves money.
+Pages of rounds and shoes live for `--remember`; the others for ever. Nothing here moves money.
 """
 
 from __future__ import annotations

@@ -26,21 +26,17 @@ class MetricsObserver:
 
     def ledger_called(self, seconds: float) -> None:
         """A batch was applied to the ledger."""
-        try:
+        with self._metrics.guard():
             self._metrics.observe("ledger_call", {seconds: 1})
-        except Exception as error:  # noqa: BLE001 - whatever a metric does, money goes on
-            self._metrics.complain(error)
 
     def ledger_lost(self, cause: str) -> None:
         """The ledger was found cold, another incarnation or behind."""
-        try:
+        with self._metrics.guard():
             self._metrics.count({("recoveries", cause): 1})
-        except Exception as error:  # noqa: BLE001 - whatever a metric does, money goes on
-            self._metrics.complain(error)
 
     def facts_said(self, batch: Batch) -> None:
         """The decisions and settlements of a batch are acknowledged."""
-        try:
+        with self._metrics.guard():
             now_ms = time.time() * 1000
             decided = {(now_ms - at_ms) / 1000: count for at_ms, count in Counter(batch.decided_at_ms).items()}
             settled: dict[float, int] = {}
@@ -51,14 +47,10 @@ class MetricsObserver:
             self.settlement_latencies.extend(settled)
             self._metrics.observe("decision_latency", decided)
             self._metrics.observe("settlement_latency", settled)
-        except Exception as error:  # noqa: BLE001 - whatever a metric does, money goes on
-            self._metrics.complain(error)
 
     def batch_said(self, batch: Batch) -> None:
         """All of a batch is acknowledged."""
-        try:
+        with self._metrics.guard():
             for key, count in batch.tally.items():
                 self.totals[key[0]] += count
             self._metrics.count(batch.tally)
-        except Exception as error:  # noqa: BLE001 - whatever a metric does, money goes on
-            self._metrics.complain(error)

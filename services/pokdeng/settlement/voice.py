@@ -94,9 +94,9 @@ class Voice:
         self._topics = topics
         self._counts = dict(partition_counts)
         self._source = topics.source
-        self._by_account = (topics.bet_decisions, topics.settlements, topics.funds_decisions)
         _, self._accepted, _, *self._after_time = headers("bet_accepted", "", "", topics.source)
-        self.routes = Routes(self._by_account, self._counts)
+        by_account = (topics.bet_decisions, topics.settlements, topics.funds_decisions)
+        self.routes = Routes(by_account, self._counts)
         self._texts: dict[tuple[TableId, RoundId], RoundTexts] = {}
 
     def headers(self, event_type: str, event_id: str, occurred_at: str) -> list[tuple[str, bytes]]:

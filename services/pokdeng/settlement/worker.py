@@ -7,7 +7,6 @@ that probes can tell what is waited for.
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -79,7 +78,6 @@ class Worker:
         self.observer = MetricsObserver(metrics)
         self.engine: Engine | None = None
         self.port = 0
-        self._turned_at = time.monotonic()
 
     def stop(self) -> None:
         """Have `run` finish what is under way, commit and return. Safe to call from a signal handler."""
