@@ -114,9 +114,7 @@ async def measure_backlog(bootstrap: str, waves: int) -> Backlog:
                 sys.stderr.write(f"{player.bets} bets, {bets} decided, {settled} settled\n")
         finally:
             await log.stop()
-    return Backlog(
-        bets, spent / bets * 1e6, redis / bets * 1e6, baseline, yardstick.mean_us, bets / seconds, rss
-    )
+    return Backlog(bets, spent / bets * 1e6, redis / bets * 1e6, baseline, yardstick.mean_us, bets / seconds, rss)
 
 
 async def _baseline(bootstrap: str, topic: str) -> float:
@@ -175,8 +173,9 @@ def main() -> None:
         if chosen.only != "steady":
             waves = max(1, chosen.bets // (load.tables * load.bets_per_round))
             found = asyncio.run(measure_backlog(kafka.bootstrap, waves))
-            print("| backlog | bets | worker CPU us/bet | Redis CPU us/bet | yardstick us | worker, scaled | Redis, scaled "
-                  "| worker : baseline | bets/s | peak RSS MB |\n|---|---|---|---|---|---|---|---|---|---|")  # fmt: skip
+            print("| backlog | bets | worker CPU us/bet | Redis CPU us/bet | yardstick us | worker, scaled "
+                  "| Redis, scaled | worker : baseline | bets/s | peak RSS MB "
+                  "|\n|---|---|---|---|---|---|---|---|---|---|")  # fmt: skip
             print(
                 f"| | {found.bets:,} | {found.worker_us:.1f} | {found.redis_us:.1f} | {found.yardstick_us:.2f} "
                 f"| {found.scaled(found.worker_us):.1f} | {found.scaled(found.redis_us):.1f} "
