@@ -32,6 +32,8 @@ from pokdeng.ledger.redis_pipeline import Command, RedisPipeline
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 
+    from pokdeng.ledger.redis_settings import RedisSettings
+
 FORMAT: Final = "1"
 """Version of what is stored; another one is refused."""
 
@@ -55,7 +57,7 @@ class RedisLedger:
 
     def __init__(
         self,
-        url: str,
+        address: RedisSettings | str,
         *,
         prefix: str = "pokdeng",
         buckets: int = BUCKETS,
@@ -67,7 +69,7 @@ class RedisLedger:
         """Remember the settings; nothing is connected before `open`.
 
         Args:
-            url: `redis://`, `rediss://` or `unix://`.
+            address: `redis://`, `rediss://` or `unix://`, or that with names, passwords and certificates.
             prefix: begins every key; one ledger per prefix.
             buckets: fixed when the ledger is created.
             lease_ms: how long a silent owner keeps other groups out.
@@ -86,7 +88,7 @@ class RedisLedger:
         self._transfer_ttl_ms = transfer_ttl_ms
         self._owned: dict[Source, _Owned] = {}
         self._bucket_cache: dict[AccountId, int] = {}
-        self._pipeline = RedisPipeline(url, timeout_ms=timeout_ms, retry_budget_ms=retry_budget_ms)
+        self._pipeline = RedisPipeline(address, timeout_ms=timeout_ms, retry_budget_ms=retry_budget_ms)
 
     async def open(self) -> bool:
         """Connect and check. Raises LedgerError where keys may be evicted or another bucket count was created."""

@@ -20,7 +20,7 @@ from pokdeng.settlement.house import House
 from pokdeng.settlement.pages import Pages
 from pokdeng.settlement.reporting import MetricsObserver
 from pokdeng.settlement.voice import Voice
-from pokdeng.stream.port import LogUnavailableError, TopicPartition
+from pokdeng.stream.port import LogError, LogUnavailableError, TopicPartition
 from pokdeng.version import VERSION
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Worker:
                     self.observer.ledger_lost(lost.cause)
                 return [f"ledger: {lost}"]
             await self._ledger.create()
-        except (LedgerUnavailableError, LogUnavailableError) as error:
+        except (LedgerUnavailableError, LogError) as error:
             return [str(error)]
         except LedgerError as error:
             return [f"ledger: {error}"]
