@@ -43,8 +43,8 @@ The payout ratio of some bets is what they returned of what was taken for them:
 
     (returned - reversed returned) / (taken - reversed taken)
 
-97.5 % of the stake of a `player` bet comes back on average, net; but twice its stake is taken, so its ratio is 98.75 %.
-A pair bet's is 89.64 %. `pokdeng odds` says them exactly.
+On average a `player` bet loses 2.5 % of its stake; twice the stake is taken, so its ratio is 98.75 %. A pair bet's is
+89.64 %. `pokdeng odds` says them exactly.
 
 Whether a ratio can be chance is said by the z-score, the number of standard deviations that what was returned lies
 above its expectation:

@@ -69,6 +69,20 @@ def variance(option: str, currency: str) -> Key:
     return ("variance", option, currency)
 
 
+def reversed_amounts(bet: Bet, currency: str) -> tuple[Key, Key, Key]:
+    """Minor units taken and returned of what a later revision reversed, and what of it was expected to return."""
+    return (
+        ("reversed_taken", bet.value, currency),
+        ("reversed_returned", bet.value, currency),
+        ("reversed_expected", bet.value, currency),
+    )
+
+
+def reversed_variance(option: str, currency: str) -> Key:
+    """Minor units squared: the variance of rounds that were cancelled after their settlement."""
+    return ("reversed_variance", option, currency)
+
+
 def dead_letters(topic: str, reason: DeadLetterReason) -> Key:
     """Records that could not be used."""
     return ("dead_letters", topic, reason.value)
