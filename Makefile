@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format lock schemas bench clean
+.PHONY: help install demo test check format lock schemas ops bench clean
 
 help: ## say what can be made
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -32,6 +32,7 @@ check: $(STAMP) ## lint, types, layers, schemas, tidiness
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pokdeng schemas --check
+	$(BIN)/python -m ops --check
 
 format: $(STAMP) ## format the code
 	$(BIN)/ruff format
@@ -39,6 +40,9 @@ format: $(STAMP) ## format the code
 
 schemas: $(STAMP) ## write the JSON Schemas and the AsyncAPI document
 	$(BIN)/pokdeng schemas
+
+ops: $(STAMP) ## write the page of the metrics and the dashboard
+	$(BIN)/python -m ops
 
 bench: $(STAMP) ## measure on Apache Kafka and Redis (POKDENG_TEST_KAFKA, or Java and Maven)
 	$(BIN)/python -m bench $(ARGS)
