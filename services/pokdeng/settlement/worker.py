@@ -20,6 +20,7 @@ from pokdeng.settlement.house import House
 from pokdeng.settlement.pages import Pages
 from pokdeng.settlement.reporting import MetricsObserver
 from pokdeng.settlement.voice import Voice
+from pokdeng.settlement.watchdog import Watchdog
 from pokdeng.stream.port import LogUnavailableError, TopicPartition
 from pokdeng.version import VERSION
 
@@ -37,7 +38,8 @@ _log = structlog.get_logger(__name__)
 CHECK_AGAIN_S = 5.0
 TOPICS_EVERY_S = 30.0
 STUCK_AFTER_S = 30.0
-"""A worker with unread records whose engine has not turned for so long is stuck."""
+"""A worker with unread records whose engine has not turned for so long is stuck; so is one with such a partition."""
+LOOK_EVERY_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +77,7 @@ class Worker:
         self._pages = Pages(self, metrics, host=settings.http_host, port=settings.http_port)
         self._stopped = asyncio.Event()
         self._waits_for: list[str] = ["starting"]
+        self._watchdog = Watchdog(STUCK_AFTER_S)
         self.observer = MetricsObserver(metrics)
         self.engine: Engine | None = None
         self.port = 0
@@ -163,6 +166,7 @@ class Worker:
         engine = self.engine = Engine(self._transport, self._ledger, house, self.observer, group=self._settings.group)
         work = asyncio.create_task(engine.run(), name="engine")
         watch = asyncio.create_task(self._watch_topics(engine, counts), name="topics")
+        dog = asyncio.create_task(self._watch_places(engine), name="watchdog")
         stopped = asyncio.create_task(self._stopped.wait(), name="stop")
         failed: asyncio.Task[None] | None = None
         try:
@@ -182,6 +186,7 @@ class Worker:
             raise
         finally:
             watch.cancel()
+            dog.cancel()
             await self._close(engine, work, stopped, failed)
 
     async def _watch_topics(self, engine: Engine, counts: Mapping[str, int]) -> None:
@@ -202,6 +207,16 @@ class Worker:
                 _log.error("topics", reasons=reasons)
             self._waits_for = reasons
             engine.pause(is_paused=bool(reasons))
+
+    async def _watch_places(self, engine: Engine) -> None:
+        """Look again and again whether each source moves that has more to read."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            try:
+                places = await engine.places()
+            except (LogUnavailableError, KeyError):
+                continue  # Kafka is away, or what was owned is not any more: neither is ours to judge here
+            self._watchdog.look(places, asyncio.get_running_loop().time())
 
     async def _close(
         self,
@@ -227,7 +242,9 @@ class Worker:
         if engine is None:
             return []
         quiet = engine.quiet_seconds
-        return [f"the engine has not turned for {quiet:.0f} s"] if quiet > STUCK_AFTER_S else []
+        if quiet > STUCK_AFTER_S:
+            return [f"the engine has not turned for {quiet:.0f} s"]
+        return self._watchdog.why_stuck(asyncio.get_running_loop().time())
 
     async def why_not_ready(self) -> list[str]:
         """Not assigned, not recovered, topics not as they must be, or the ledger does not answer."""
