@@ -52,7 +52,8 @@ HOSTILE: Final[tuple[str, ...]] = (
 _LOOKALIKES: Final[tuple[bytes, ...]] = (
     b"", b" ", b"null", b"true", b"0", b'""', b"[]", b"{}", b"[{}]", b"not json", b"\xff\xfe{\x00}\x00",
     b"\xef\xbb\xbf{}", b'{"type":"bet_placed"}', b'{"type":null}', b'{"type":1}', b'{"type":"Bet_Placed"}',
-    b'{"type":"insurance_bet"}',    b'{"type":"funds_deposited"}', b'{"type":"card_dealt"}', b"{'type':'bet_placed'}", b'{"type":"bet_placed",}',
+    b'{"type":"insurance_bet"}', b'{"type":"funds_deposited"}', b'{"type":"card_dealt"}', b"{'type':'bet_placed'}",
+    b'{"type":"bet_placed",}',
     b"{" * 2000, b"[" * 5000 + b"]" * 5000, b'{"a":' * 3000, b"\x00", b"\x80", b'{"type":"\xed\xa0\x80"}', b"// {}",
     b"{}{}", b"{} x", b'{"type":"bet_placed"' * 50, b"\xf0\x9f\x82\xa1", b"1" * 5000, b"-", b"1e999999", b'"\\u12"',
 )  # fmt: skip
