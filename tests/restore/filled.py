@@ -14,6 +14,7 @@ from pokdeng.stream.memory import MemoryLog
 from tests.support.line import INPUTS, REMEMBER_MS
 
 if TYPE_CHECKING:
+    from pokdeng.ledger.port import Ledger
     from tests.support.line import Line
 
 GROUP = "settlement"
@@ -30,10 +31,9 @@ def latest_ms(line: Line) -> int:
     return max(record.timestamp for record in line.records(*INPUTS))
 
 
-async def filled(line: Line, *, now_ms: int, remember_ms: int = REMEMBER_MS) -> tuple[MemoryStore, Restored]:
-    """An empty store, filled from all that was said."""
-    store = MemoryStore(clock=lambda: now_ms)
-    restoring = MemoryLedger(store).restoring()
+async def fill_ledger(line: Line, ledger: Ledger, *, now_ms: int, remember_ms: int = REMEMBER_MS) -> Restored:
+    """A ledger that takes no writers, filled from all that was said, and opened."""
+    restoring = ledger.restoring()
     log = reader(line)
     assert await restoring.lead(await restoring.begin(), "test")
     restored = await fill(
@@ -47,7 +47,13 @@ async def filled(line: Line, *, now_ms: int, remember_ms: int = REMEMBER_MS) -> 
         read_funds=await answered_funds(log, line.topics),
     )
     await restoring.open()
-    return store, restored
+    return restored
+
+
+async def filled(line: Line, *, now_ms: int, remember_ms: int = REMEMBER_MS) -> tuple[MemoryStore, Restored]:
+    """An empty store, filled from all that was said."""
+    store = MemoryStore(clock=lambda: now_ms)
+    return store, await fill_ledger(line, MemoryLedger(store), now_ms=now_ms, remember_ms=remember_ms)
 
 
 def contents(store: MemoryStore) -> dict[str, Any]:

@@ -225,7 +225,7 @@ class MemoryLedger:
     def _readable(self, number: int) -> Bucket:
         """A bucket to read from: not one that is doubted, unless by who leads its restore."""
         bucket = self._there(number)
-        if bucket.verified == 0 and not self._restoring.is_leading:
+        if bucket.verified == 0 and not self._restoring.may_read:
             raise LedgerLostError("check", "it is doubted, or being restored")
         return bucket
 

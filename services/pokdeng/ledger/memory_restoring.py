@@ -36,11 +36,16 @@ class MemoryRestoring:
         self._restore = ""
         self._term = 0
         self._incarnation = 0
+        self._looks_in = False
 
     @property
-    def is_leading(self) -> bool:
-        """Whether this handle took the lead, as far as it knows."""
-        return self._term > 0
+    def may_read(self) -> bool:
+        """Whether a store that is doubted may be read: by who leads its restore, or knows what he does."""
+        return self._looks_in or self._term > 0
+
+    def look_in(self) -> None:
+        """Let the ledger read although the store is doubted."""
+        self._looks_in = True
 
     async def standing(self) -> Standing:
         """How the store is found now."""
@@ -74,6 +79,11 @@ class MemoryRestoring:
         """Who leads, "" where nobody does."""
         state = self._store.restoring
         return "" if state is None or state.leads_until <= self._store.clock() else state.leader
+
+    async def is_torn(self) -> bool:
+        """Whether some leader has begun to forget what was there."""
+        await self._store.before("is_torn", 0)
+        return any(bucket.is_torn for bucket in self._store.buckets)
 
     async def clear(self) -> None:
         """Forget everything."""
@@ -173,14 +183,14 @@ class MemoryRestoring:
         return state.term
 
     def _clear(self, _: object, bucket: Bucket) -> None:
-        fresh = Bucket(0, stamp=bucket.stamp, base=bucket.base)
+        fresh = Bucket(0, stamp=bucket.stamp, base=bucket.base, is_torn=True)
         for number, known in enumerate(self._store.buckets):
             if known is bucket:
                 self._store.buckets[number] = fresh
 
     def _open(self, numbers: Sequence[int], bucket: Bucket) -> None:
         bucket.verified = self._store.incarnation
-        bucket.stamp = None
+        bucket.stamp, bucket.is_torn = None, False
         bucket.base = max(bucket.base, *[of.epoch for of in bucket.sources.values()], self._store.next_base())
         if 0 in numbers:
             self._store.restoring = None

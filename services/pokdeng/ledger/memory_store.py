@@ -92,6 +92,7 @@ class Bucket:
     expiry: dict[tuple[str, object], int] = field(default_factory=dict)
     stamp: tuple[str, int, int] | None = None
     """While it is being restored, whose writes are taken: the restore, the leader's term, the incarnation."""
+    is_torn: bool = False
     base: int = 0
     """Epochs that are given out begin above it."""
 
@@ -115,6 +116,7 @@ class Bucket:
             sources={source: replace(of) for source, of in self.sources.items()},
             expiry=dict(self.expiry),
             stamp=self.stamp,
+            is_torn=self.is_torn,
             base=self.base,
         )
 

@@ -352,6 +352,6 @@ class RedisLedger:
         verified, *rows = await self._pipeline.send([("HGET", self._key(0, "m"), "r"), *commands])
         if verified is None:
             raise LedgerLostError("cold", "the ledger is empty")
-        if verified == b"-" and not self._restoring.is_leading:
+        if verified == b"-" and not self._restoring.may_read:
             raise LedgerLostError("check", "it is doubted, or being restored")
         return rows

@@ -73,11 +73,16 @@ class RedisRestoring:
         self._version = version
         self._led = ("", 0)
         self._stamps: list[bytes] = []
+        self._looks_in = False
 
     @property
-    def is_leading(self) -> bool:
-        """Whether this handle took the lead, as far as it knows."""
-        return self._led[1] > 0
+    def may_read(self) -> bool:
+        """Whether a store that is doubted may be read: by who leads its restore, or knows what he does."""
+        return self._looks_in or self._led[1] > 0
+
+    def look_in(self) -> None:
+        """Let the ledger read although the store is doubted."""
+        self._looks_in = True
 
     async def standing(self) -> Standing:
         """How the store is found now."""
@@ -132,6 +137,10 @@ class RedisRestoring:
         """Who leads, "" where nobody does."""
         (name,) = await self._pipeline.send([("GET", self._key(0, "xl"))])
         return "" if name is None else name.decode()
+
+    async def is_torn(self) -> bool:
+        """Whether some leader has begun to forget what was there."""
+        return any(await self._pipeline.send([("HEXISTS", self._key(n, "m"), "w") for n in range(self._buckets)]))
 
     async def clear(self) -> None:
         """Forget everything."""

@@ -125,6 +125,9 @@ class Restoring(Protocol):
     async def leader(self) -> str:
         """Who leads, "" where nobody does."""
 
+    async def is_torn(self) -> bool:
+        """Whether some leader has begun to forget what was there: then it must be filled anew."""
+
     async def clear(self) -> None:
         """Forget everything: balances, bets, transfers, notes, owners."""
 
@@ -148,6 +151,9 @@ class Restoring(Protocol):
 
     async def open(self) -> None:
         """Take writers again; every owner must `acquire` anew. The restore is over."""
+
+    def look_in(self) -> None:
+        """Let the ledger's reading methods read from here on although the store is doubted."""
 
     async def leased(self) -> list[Source]:
         """Sources whose owners hold a live lease."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from pokdeng.ledger.restoring import RestoredNote, RestoredRound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from pokdeng.events.ids import RoundId, TableId
     from pokdeng.ledger.restoring import RestoredBet, RestoredTransfer, Restoring
@@ -87,9 +87,13 @@ class Filling:
         if noted:
             await self._ledger.put_notes(noted)
 
-    async def finish(self, standing: Iterable[RestoredBet]) -> None:
+    async def finish(self, standing: Iterable[RestoredBet], progress: Callable[[int], Awaitable[None]]) -> None:
         """Write the rest: the bets that stand, and when what is remembered may be forgotten."""
-        self._bets.extend(standing)
+        for bet in standing:
+            self._bets.append(bet)
+            if self.is_full:
+                await self.write()
+                await progress(0)
         self._noted += self._notes.of_tables()
         await self.write()
         rounds = [
@@ -98,6 +102,7 @@ class Filling:
         ]
         for start in range(0, len(rounds), ENOUGH):
             await self._ledger.expire(rounds[start : start + ENOUGH])
+            await progress(0)
 
 
 def _table(text: str) -> TableId:

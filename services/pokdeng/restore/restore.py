@@ -38,6 +38,10 @@ class Restored:
     """Movements that nobody had said: they are decided again."""
 
 
+async def _silent(_count: int) -> None:
+    """Nobody wants to know."""
+
+
 async def fill(
     log: Log,
     topics: Topics,
@@ -50,7 +54,7 @@ async def fill(
     read_funds: dict[int, int],
     more_notes: Sequence[RestoredNote] = (),
     begin: Callable[[int], Awaitable[None]] | None = None,
-    progress: Callable[[int], Awaitable[None]] | None = None,
+    progress: Callable[[int], Awaitable[None]] = _silent,
 ) -> Restored:
     """Make the ledger hold what the log says up to `ends`. Its caller leads the restore, and opens the ledger after.
 
@@ -72,8 +76,8 @@ async def fill(
         writing=filling,
         progress=progress,
     )
-    await filling.finish(fold.standing())
-    accounts = await _put_accounts(ledger, fold)
+    await filling.finish(fold.standing(), progress)
+    accounts = await _put_accounts(ledger, fold, progress)
     if more_notes:
         await ledger.put_notes(more_notes)
     await ledger.put_offsets({Source(f"f{number}"): offset - 1 for number, offset in read_funds.items() if offset > 0})
@@ -86,7 +90,7 @@ async def fill(
     )
 
 
-async def _put_accounts(ledger: Restoring, fold: Fold) -> int:
+async def _put_accounts(ledger: Restoring, fold: Fold, progress: Callable[[int], Awaitable[None]]) -> int:
     some: list[Account] = []
     count = 0
     for account in fold.accounts():
@@ -94,6 +98,7 @@ async def _put_accounts(ledger: Restoring, fold: Fold) -> int:
         count += 1
         if len(some) >= ENOUGH:
             await ledger.put_accounts(some)
+            await progress(0)
             some = []
     if some:
         await ledger.put_accounts(some)
