@@ -53,6 +53,7 @@ bench: $(STAMP) ## measure on Apache Kafka and Redis (POKDENG_TEST_KAFKA, or Jav
 
 fuzz: $(STAMP) ## a million bad records through the decoder, and a million through the worker (ARGS="--records 50000 --seed 7")
 	$(BIN)/python -m tests.fuzz $(ARGS)
+
 image: ## build the image (BASE=, IMAGE=, DOCKER=; ARGS for more build options)
 	DOCKER_BUILDKIT=1 $(DOCKER) build --build-arg BASE=$(BASE) --build-arg VERSION=$(VERSION) \
 		--build-arg REVISION=$$(git rev-parse HEAD 2> /dev/null || echo unknown) \
