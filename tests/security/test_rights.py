@@ -18,16 +18,13 @@ from aiokafka.errors import (
 )
 from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.structs import TopicPartition as KafkaPartition
-from click.testing import CliRunner
 
-from pokdeng.cli import main
 from pokdeng.stream.kafka import KafkaAdmin, KafkaLog, NewTopicSpec
 from pokdeng.stream.kafka.untyped import AIOKafkaAdminClient, AIOKafkaClient, AIOKafkaConsumer, AIOKafkaProducer
 from pokdeng.stream.port import LogError, TopicPartition
 from pokdeng.wire import TopicKind, Topics
 from pokdeng.wire.rights import READS, WRITES, Role, own_groups
-from tests.security.conftest import PREFIX
-from tests.support.secure_kafka import granted
+from tests.security.conftest import PREFIX, with_topics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,12 +58,7 @@ def pokdeng(kafka: SecureKafka, role: str, *arguments: str) -> subprocess.Comple
 @pytest.fixture(scope="module")
 def with_rights(kafka: SecureKafka) -> SecureKafka:
     """The rights as the command prints them, and the topics, created by the role that may."""
-    arguments = ["topics", "acls", "--prefix", PREFIX, "--group", GROUP]
-    given = granted(kafka, CliRunner().invoke(main, arguments).stdout.splitlines())
-    assert given == len(json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout))
-    created = pokdeng(kafka, Role.ADMIN, "topics", "create", "--partitions", "2", "--replication", "1")
-    assert created.returncode == 0, created.stderr
-    assert created.stdout.count("created") == len(TopicKind)
+    with_topics(kafka, PREFIX)
     return kafka
 
 
