@@ -96,7 +96,7 @@ async def whole(kafka: SecureKafka, redis: SecureRedis, folder: Path) -> None:
         assert await supervisor.counts(TopicKind.DEAD_LETTERS) == 1
         pages = "".join([await worker.page(path) for path in ("/metrics", "/health/ready", "/health/live")])
         assert await worker.stop() == 0, worker.tail()
-        said = worker.tail()
+        said = (folder / "worker.log").read_text()
         await worker.start()
         await floor.say(talk, "open R-2")
         await gateway.say(talk, "bet b2 A-1 player_1 1000 of R-2")
@@ -104,7 +104,7 @@ async def whole(kafka: SecureKafka, redis: SecureRedis, folder: Path) -> None:
         await supervisor.say(talk, "void R-2")
         await gateway.sees(TopicKind.SETTLEMENTS, "bet_refunded", worker)
         assert await worker.stop() == 0, worker.tail()
-        said += worker.tail() + pages
+        said += (folder / "worker.log").read_text() + pages
     finally:
         await worker.kill()
         for team in (floor, gateway, cashier, supervisor):

@@ -32,22 +32,38 @@ class WorkerProcess:
     """One `pokdeng worker`."""
 
     def __init__(
-        self, name: str, address: Address, group: str, folder: Path, variables: Mapping[str, str] | None = None
+        self,
+        name: str,
+        address: Address,
+        group: str,
+        folder: Path,
+        variables: Mapping[str, str] | None = None,
+        *,
+        are_addresses_given: bool = True,
     ) -> None:
-        """Not started yet; what it says goes to a file in `folder`. `variables` are added to its environment."""
+        """Not started yet; what it says goes to a file in `folder`.
+
+        `variables` are added to its environment; where no addresses are given they must be there.
+        """
         self.name = name
         self._environment = {**os.environ, **(variables or {})}
         self._said = folder / f"{name}.log"
         port = free_port()
         self._pages = f"http://127.0.0.1:{port}"
+        addresses = ("--bootstrap", address.bootstrap, "--redis", address.redis_url) if are_addresses_given else ()
         self._arguments = (
-            *("--bootstrap", address.bootstrap, "--redis", address.redis_url, "--prefix", address.prefix),
+            *(*addresses, "--prefix", address.prefix),
             *("--group", group, "--http-port", str(port)),
         )
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
         """Start, and wait until it is ready."""
+        await self.launch()
+        await until(self.is_ready, within=90, what=lambda: f"{self.name} is not ready: {self.tail()}")
+
+    async def launch(self) -> None:
+        """Start."""
         with self._said.open("wb") as output:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -59,7 +75,6 @@ class WorkerProcess:
                 stderr=output,
                 env=self._environment,
             )
-        await until(self.is_ready, within=90, what=lambda: f"{self.name} is not ready: {self.tail()}")
 
     async def is_ready(self) -> bool:
         """What its readiness page says; raises where the process has ended."""
