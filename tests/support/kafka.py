@@ -39,7 +39,7 @@ SCRIPTS = ROOT / "scripts" / "kafka"
 IMAGE = "confluentinc/cp-kafka:7.6.0"
 """What testcontainers' Kafka needs; used where the engine has it, never pulled."""
 
-_START_SECONDS = 60.0
+_START_SECONDS = 180.0
 _STOP_SECONDS = 15.0
 _ATTEMPTS = 3
 
