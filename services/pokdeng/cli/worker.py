@@ -9,7 +9,7 @@ import signal
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import structlog
@@ -24,6 +24,9 @@ from pokdeng.settlement.worker import Worker, WorkerSettings
 from pokdeng.stream.kafka import KafkaLog, KafkaSettings
 from pokdeng.wire import Topics
 from pokdeng.wire.topic_check import Severity, check_topics
+
+if TYPE_CHECKING:
+    from pokdeng.ledger.redis_settings import RedisSettings
 
 _log = structlog.get_logger(__name__)
 
@@ -88,7 +91,7 @@ STOP_WITHIN_S = 4.5
 )
 def command(
     *,
-    redis: str,
+    redis: RedisSettings,
     prefix: str,
     group: str,
     instance_id: str | None,

@@ -23,6 +23,7 @@ from pokdeng.settlement.recall import recall
 from pokdeng.settlement.recovery import read_back
 from pokdeng.settlement.speaker import Speaker
 from pokdeng.settlement.takeover import check_same_log, fence, starting_offsets
+from pokdeng.settlement.watchdog import Place
 from pokdeng.stream.merge import FIRST, SECOND, Merge
 from pokdeng.stream.port import TopicPartition
 
@@ -86,12 +87,21 @@ class Engine:
         self._turned_at = clock()
         self.is_recovered = False
         """Whether partitions are assigned and what was said of their rounds is known again."""
+        self._is_recovering = False
 
     # The log's side
 
     async def assigned(self, assignment: Assignment) -> None:
         """Own the partitions: fence earlier owners, read back what was said, then let records in."""
-        self._turned_at = self._clock()
+        self._is_recovering = True
+        try:
+            await self._own(assignment)
+        finally:
+            self._is_recovering = False
+            self._turned_at = self._clock()
+        self._wake.set()
+
+    async def _own(self, assignment: Assignment) -> None:
         async with self._turn:
             topics = self._house.topics
             tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
@@ -124,14 +134,10 @@ class Engine:
             self._read_before = await check_same_log(
                 self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values()
             )
-            counts: list[int] = []
-            for desk in self._desks.values():
-                counts.append(await read_back(self._transport, topics, desk))
-                self._turned_at = self._clock()
+            counts = [await read_back(self._transport, topics, desk) for desk in self._desks.values()]
             self._progress = Progress(self._transport, self._ledger, self._house)
             self.is_recovered = True
             _log.info("assigned", tables=tables, funds=funds, generation=assignment.generation, read_back=sum(counts))
-        self._wake.set()
 
     async def revoked(self) -> None:
         """Finish what is under way, commit, forget. Within `REVOKE_WITHIN_S`, or without the commit."""
@@ -211,8 +217,8 @@ class Engine:
 
     @property
     def quiet_seconds(self) -> float:
-        """How long ago the loop began its last turn."""
-        return 0.0 if self._is_paused else self._clock() - self._turned_at
+        """How long ago the loop began its last turn; 0 while it need not turn: each step of a recovery has a limit."""
+        return 0.0 if self._is_paused or self._is_recovering else self._clock() - self._turned_at
 
     @property
     def why_not_ready(self) -> list[str]:
@@ -220,6 +226,33 @@ class Engine:
         asked_at = self._ledger_asked_at
         waits_s = 0.0 if asked_at is None else self._clock() - asked_at
         return [f"the ledger has not answered for {waits_s:.1f} s"] if waits_s > LEDGER_ANSWERS_WITHIN_S else []
+
+    async def places(self) -> dict[Source, Place]:
+        """Where each source stands, and whether it has more to read. Nothing while it need not move.
+
+        Raises:
+            LogUnavailableError: where the ends of its partitions cannot be asked.
+        """
+        if self._is_paused or not self.is_recovered:
+            return {}
+        topics = self._house.topics
+        owned: dict[Source, tuple[list[TopicPartition], list[int], int]] = {}
+        for desk in self._desks.values():
+            parts = [TopicPartition(topics.table_events, desk.partition), TopicPartition(topics.bets, desk.partition)]
+            waiting = desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND)
+            owned[desk.source] = (parts, [desk.next_event, desk.next_bet], waiting)
+        for cashier in self._cashiers.values():
+            part = TopicPartition(topics.funds, cashier.partition)
+            owned[cashier.source] = ([part], [cashier.next_transfer], cashier.waiting)
+        delivered = {part: self._transport.position(part) for parts, _, _ in owned.values() for part in parts}
+        ends = await self._transport.end_offsets(list(delivered))
+        return {
+            source: Place(
+                (*(delivered[part] for part in parts), *done),
+                waiting > 0 or any(ends[part] > delivered[part] for part in parts),
+            )
+            for source, (parts, done, waiting) in owned.items()
+        }
 
     @property
     def is_idle(self) -> bool:

@@ -10,7 +10,7 @@ import structlog
 from pokdeng.ledger.port import LedgerLostError
 from pokdeng.settlement.anchors import check_anchors
 from pokdeng.settlement.another_log import AnotherLogError
-from pokdeng.settlement.incarnation import accept_if_nothing_is_lost
+from pokdeng.settlement.incarnation import check_nothing_is_lost
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
@@ -55,9 +55,10 @@ async def fence(
         if lost.cause != "check":
             raise
         observer.ledger_lost(lost.cause)
-        count = await accept_if_nothing_is_lost(
+        count = await check_nothing_is_lost(
             log, ledger, topics, remembered_since_ms=time.time_ns() // 1_000_000 - remember_ms
         )
+        await ledger.accept_incarnation()
         _log.warning("ledger_accepted", accounts=count, why=str(lost))
         await ledger.acquire(sources, group=group, generation=generation)
 

@@ -24,7 +24,8 @@ from pokdeng.settlement.reporting import MetricsObserver
 from pokdeng.settlement.standing import Standing
 from pokdeng.settlement.tally import known_keys
 from pokdeng.settlement.voice import Voice
-from pokdeng.stream.port import LogUnavailableError, TopicPartition
+from pokdeng.settlement.watchdog import Watchdog
+from pokdeng.stream.port import LogError, LogUnavailableError, TopicPartition
 from pokdeng.version import VERSION
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ CHECK_AGAIN_S = 5.0
 TOPICS_EVERY_S = 30.0
 STANDING_EVERY_S = 5.0
 STUCK_AFTER_S = 30.0
-"""A worker with unread records whose engine has not turned for so long is stuck."""
+"""A worker with unread records whose engine has not turned for so long is stuck; so is one with such a partition."""
+LOOK_EVERY_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +82,7 @@ class Worker:
         self._pages = Pages(self, metrics, host=settings.http_host, port=settings.http_port)
         self._stopped = asyncio.Event()
         self._waits_for: list[str] = ["starting"]
+        self._watchdog = Watchdog(STUCK_AFTER_S)
         self.observer = MetricsObserver(metrics)
         self.engine: Engine | None = None
         self._standing: Standing | None = None
@@ -143,7 +146,7 @@ class Worker:
                     self.observer.ledger_lost(lost.cause)
                 return [f"ledger: {lost}"]
             await self._ledger.create()
-        except (LedgerUnavailableError, LogUnavailableError) as error:
+        except (LedgerUnavailableError, LogError) as error:
             return [str(error)]
         except LedgerError as error:
             return [f"ledger: {error}"]
@@ -175,6 +178,7 @@ class Worker:
         work = asyncio.create_task(engine.run(), name="engine")
         look = asyncio.create_task(self._watch_standing(standing), name="standing")
         watch = asyncio.create_task(self._watch_topics(engine, counts), name="topics")
+        dog = asyncio.create_task(self._watch_places(engine), name="watchdog")
         stopped = asyncio.create_task(self._stopped.wait(), name="stop")
         failed: asyncio.Task[None] | None = None
         try:
@@ -195,6 +199,7 @@ class Worker:
         finally:
             watch.cancel()
             look.cancel()
+            dog.cancel()
             await self._close(engine, work, stopped, failed)
 
     async def _watch_topics(self, engine: Engine, counts: Mapping[str, int]) -> None:
@@ -232,6 +237,16 @@ class Worker:
             self._metrics.set("retention", kept / 1000 if kept >= 0 else math.inf, topic)
         self._kept_ms = {topic: kept for topic, kept in kept_ms.items() if kept >= 0}
 
+    async def _watch_places(self, engine: Engine) -> None:
+        """Look again and again whether each source moves that has more to read."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            try:
+                places = await engine.places()
+            except (LogUnavailableError, KeyError):
+                continue  # Kafka is away, or what was owned is not any more: neither is ours to judge here
+            self._watchdog.look(places, asyncio.get_running_loop().time())
+
     async def _close(
         self,
         engine: Engine,
@@ -256,7 +271,9 @@ class Worker:
         if engine is None:
             return []
         quiet = engine.quiet_seconds
-        return [f"the engine has not turned for {quiet:.0f} s"] if quiet > STUCK_AFTER_S else []
+        if quiet > STUCK_AFTER_S:
+            return [f"the engine has not turned for {quiet:.0f} s"]
+        return self._watchdog.why_stuck(asyncio.get_running_loop().time())
 
     async def why_not_ready(self) -> list[str]:
         """Not assigned, not recovered, topics not as they must be, or the ledger does not answer."""
