@@ -37,6 +37,8 @@ check: $(STAMP) ## lint, types, layers, schemas, tidiness
 	$(BIN)/lint-imports
 	$(BIN)/pokdeng schemas --check
 	$(BIN)/python -m ops --check
+	@if command -v promtool > /dev/null; then promtool test rules tests/ops/alerts/*.yaml; \
+		else echo "promtool is not installed (Debian: prometheus): rules and alerts are not checked"; fi
 
 format: $(STAMP) ## format the code
 	$(BIN)/ruff format
