@@ -10,10 +10,10 @@ BASE ?= python:3.12-slim
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format lock schemas bench image clean
+.PHONY: help install demo test check format lock schemas bench image tools chart-readme clean
 
 help: ## say what can be made
-	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-9s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 install: $(STAMP) ## install the locked requirements and this project into .venv
 
@@ -30,12 +30,14 @@ demo: $(STAMP) ## play eight tables against the real worker, and prove that the 
 test: $(STAMP) ## run the tests (on Apache Kafka and Redis too, where they are at hand)
 	$(BIN)/python -m pytest $(ARGS)
 
-check: $(STAMP) ## lint, types, layers, schemas, tidiness
+check: $(STAMP) ## lint, types, layers, schemas, the chart (where helm is: make tools)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pokdeng schemas --check
+	$(BIN)/python scripts/helm/readme.py --check
+	$(BIN)/python -m pytest -q tests/helm/test_manifests.py
 
 format: $(STAMP) ## format the code
 	$(BIN)/ruff format
@@ -47,6 +49,12 @@ schemas: $(STAMP) ## write the JSON Schemas and the AsyncAPI document
 bench: $(STAMP) ## measure on Apache Kafka and Redis (POKDENG_TEST_KAFKA, or Java and Maven)
 	$(BIN)/python -m bench $(ARGS)
 
+tools: $(STAMP) ## fetch helm, kubeconform and schemas into .cache, for make check and the tests
+	scripts/helm/tools
+
+chart-readme: $(STAMP) ## write the table of values into the chart's README
+	$(BIN)/python scripts/helm/readme.py
+
 image: ## build the image (BASE=, IMAGE=, DOCKER=; ARGS for more build options)
 	DOCKER_BUILDKIT=1 $(DOCKER) build --build-arg BASE=$(BASE) --build-arg VERSION=$(VERSION) \
 		--build-arg REVISION=$$(git rev-parse HEAD 2> /dev/null || echo unknown) \
@@ -56,6 +64,8 @@ lock: $(STAMP) ## renew the locked requirements
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade pyproject.toml -o requirements/runtime.txt
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade --extra dev pyproject.toml -o requirements/dev.txt
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade -c requirements/dev.txt requirements/build.in -o requirements/build.txt
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade requirements/go.in -o requirements/go.txt
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade --no-deps requirements/kubernetes-schemas.in -o requirements/kubernetes-schemas.txt
 
 clean: ## remove what was installed and cached
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
