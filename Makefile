@@ -10,7 +10,7 @@ BASE ?= python:3.12-slim
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format lock schemas bench image tools chart-readme clean
+.PHONY: help install demo test check format lock schemas ops bench fuzz image tools chart-readme clean
 
 help: ## say what can be made
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -38,6 +38,7 @@ check: $(STAMP) ## lint, types, layers, schemas, the chart (where helm is: make 
 	$(BIN)/pokdeng schemas --check
 	$(BIN)/python scripts/helm/readme.py --check
 	$(BIN)/python -m pytest -q tests/helm/test_manifests.py
+	$(BIN)/python -m ops --check
 
 format: $(STAMP) ## format the code
 	$(BIN)/ruff format
@@ -45,6 +46,9 @@ format: $(STAMP) ## format the code
 
 schemas: $(STAMP) ## write the JSON Schemas and the AsyncAPI document
 	$(BIN)/pokdeng schemas
+
+ops: $(STAMP) ## write the page of the metrics and the dashboard
+	$(BIN)/python -m ops
 
 bench: $(STAMP) ## measure on Apache Kafka and Redis (POKDENG_TEST_KAFKA, or Java and Maven)
 	$(BIN)/python -m bench $(ARGS)
@@ -54,6 +58,9 @@ tools: $(STAMP) ## fetch helm, kubeconform and schemas into .cache, for make che
 
 chart-readme: $(STAMP) ## write the table of values into the chart's README
 	$(BIN)/python scripts/helm/readme.py
+
+fuzz: $(STAMP) ## a million bad records through the decoder, and a million through the worker (ARGS="--records 50000 --seed 7")
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 image: ## build the image (BASE=, IMAGE=, DOCKER=; ARGS for more build options)
 	DOCKER_BUILDKIT=1 $(DOCKER) build --build-arg BASE=$(BASE) --build-arg VERSION=$(VERSION) \
