@@ -48,7 +48,8 @@ class Bar:
         self, error_type: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Take the bar away."""
-        self._progress.stop()
+        if self._task is not None:
+            self._progress.stop()
 
     def begin(self, what: str, total: int) -> None:
         """`total` more records will be read, for the sake of `what`."""

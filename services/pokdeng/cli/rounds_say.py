@@ -14,7 +14,7 @@ from rich.text import Text
 from pokdeng.cli import options
 from pokdeng.cli.progress import Bar
 from pokdeng.cli.reading import CannotReadError, Surroundings, with_log
-from pokdeng.cli.rounds_words import LABEL, WARNING, amount, clock, signed
+from pokdeng.cli.rounds_words import LABEL, WARNING, amount, clock, counted, signed
 from pokdeng.events.ids import EventId, Reason, RoundId, TableId, Timestamp
 from pokdeng.events.inputs import RoundCancelled, RoundResumed
 from pokdeng.events.outputs import RoundHeld, RoundRefunded, RoundSettled
@@ -142,7 +142,9 @@ def preview_of_cancel(story: RoundStory, *, now_ms: int, window_ms: int = CORREC
             returned[accepted.currency] = returned.get(accepted.currency, 0) + (0 if last is None else last.returned)
     money = ", ".join(f"{amount(sum_, currency)} {currency}" for currency, sum_ in sorted(taken.items())) or "nothing"
     if story.status is not Status.SETTLED:
-        return Preview(says=(f"{len(standing):,} bets stand. All that was taken for them goes back: {money}.",))
+        return Preview(
+            says=(f"{counted(len(standing), 'bet stands', 'bets stand')}. All that was taken goes back: {money}.",)
+        )
     first_ms = _first_cause_ms(story)
     ends_ms = first_ms + window_ms
     if now_ms > ends_ms:
@@ -154,7 +156,8 @@ def preview_of_cancel(story: RoundStory, *, now_ms: int, window_ms: int = CORREC
     return Preview(
         says=(
             f"The round is settled. It can be cancelled until {clock(ends_ms, has_date=True)}.",
-            f"{len(standing):,} bets are reversed and refunded: {money}. Players hold {changes} more or less by it.",
+            f"{counted(len(standing), 'bet is', 'bets are')} reversed and refunded: {money}.",
+            f"What players have changes by {changes}.",
             "An account that has spent its winnings is overdrawn until it is back at 0.",
         )
     )
@@ -166,7 +169,7 @@ def preview_of_resume(story: RoundStory) -> Preview:
         case Status.PAUSED:
             missing = [] if story.closed_at_ms is not None else ["the close"]
             cards = sum(2 - len([1 for position in (1, 2) if (seat, position) in story.places]) for seat in _SEATS)
-            missing += [f"{cards} cards"] if cards else []
+            missing += [counted(cards, "card", "cards")] if cards else []
             if not missing:
                 return Preview(says=("Nothing is missing: the round is settled at once.",))
             return Preview(says=(f"The round goes on. Still missing: {', '.join(missing)}.",))
@@ -284,9 +287,9 @@ def _tell(
         case RoundSettled() | RoundRefunded():
             totals = ", ".join(f"{amount(one.returned, name)} {name} returned" for name, one in fact.totals.items())
             what = "settled" if isinstance(fact, RoundSettled) else "refunded"
-            console.print(
-                Text(f"{what}, revision {fact.revision}: {fact.bets:,} bets. {totals or 'No money moved.'}", "green3")
-            )
+            bets = counted(fact.bets, "bet", "bets")
+            said = f"{what}, revision {fact.revision}: {bets}. {totals or 'No money moved.'}"
+            console.print(Text(said, "green3"))
         case RoundHeld():
             console.print(Text(f"held: {fact.reason.value}", style=WARNING))
         case _:

@@ -97,3 +97,12 @@ def short_topic(name: str) -> str:
     'table-events'
     """
     return name.rpartition(".")[0].rpartition(".")[2] or name
+
+
+def counted(number: int, one: str, more: str) -> str:
+    """So many of something.
+
+    >>> counted(1, "bet stands", "bets stand"), counted(1200, "bet", "bets")
+    ('1 bet stands', '1,200 bets')
+    """
+    return f"{number:,} {one if number == 1 else more}"

@@ -7,7 +7,7 @@ round may be seen before its betting is closed, and whoever wrote a record that 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pokdeng.events.inputs import (
     BetCancelled,
@@ -15,6 +15,7 @@ from pokdeng.events.inputs import (
     BettingClosed,
     FundsDeposited,
     FundsWithdrawn,
+    InputEvent,
     ShoeStarted,
 )
 from pokdeng.rules import Card, InvalidCardError
@@ -32,6 +33,7 @@ _NAMES_WITHOUT_CARDS: Final = {
     TopicKind.BETS: frozenset({"type", *input_rules(BetPlaced), *input_rules(BetCancelled)}),
     TopicKind.FUNDS: frozenset({"type", *input_rules(FundsDeposited), *input_rules(FundsWithdrawn)}),
 }
+_TYPES: Final = frozenset(event.event_type for event in get_args(InputEvent))
 _ID_BYTES_MAX: Final = 64
 
 
@@ -57,9 +59,9 @@ class Letter:
 
     @property
     def event_type(self) -> str | None:
-        """The `type` of its value, if it is the name of an event of ours."""
+        """The `type` of its value, if it is that of an input; another could be anything, a card too."""
         said = self.about.get("type")
-        return said if isinstance(said, str) and said.isascii() and said.replace("_", "").isalpha() else None
+        return said if isinstance(said, str) and said in _TYPES else None
 
     @property
     def round_name(self) -> tuple[str, str] | None:

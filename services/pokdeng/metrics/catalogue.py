@@ -78,6 +78,13 @@ CATALOGUE: Final = (
     Metric(
         "dead_letters", "pokdeng_dead_letters", Kind.COUNTER, ("topic", "reason"), "Records that could not be used."
     ),
+    Metric(
+        "fuses_open",
+        "pokdeng_dead_letter_fuses_open",
+        Kind.GAUGE,
+        (),
+        "Input partitions that are not taken, for too much of them was dead letters.",
+    ),
     Metric("duplicates", "pokdeng_duplicates", Kind.COUNTER, ("topic",), "Records that said what was known."),
     Metric(
         "lag",

@@ -6,10 +6,11 @@ all of it is acknowledged.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pokdeng.settlement.tally import dead_letters, duplicates, new_tally
+from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pokdeng.events.reasons import DeadLetterReason
     from pokdeng.ledger.port import Answer, Note, Operation
     from pokdeng.settlement.voice import Voice
-    from pokdeng.stream.port import Message, Record, TopicPartition
+    from pokdeng.stream.port import Message, Record
 
 Reaction: TypeAlias = "Callable[[Sequence[Answer], list[Any]], None]"
 
@@ -120,6 +121,14 @@ class Batch:
         """The broker refuses a dead letter: it goes with hashes in place of its value and headers."""
         record, reason, detail = self.letters[partition][index]
         self.dead_letters[partition][index] = self.voice.truncated(record, reason, detail)
+
+    def dead_by_partition(self) -> dict[TopicPartition, int]:
+        """How many dead letters came of each input partition."""
+        return Counter(
+            TopicPartition(record.topic, record.partition)
+            for letters in self.letters.values()
+            for record, _, _ in letters
+        )
 
     def duplicate(self, record: Record) -> None:
         """A record says what is known: counted, nothing else."""
