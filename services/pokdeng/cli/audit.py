@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 def command(around: Surroundings | None, /, *, prefix: str, most: int, as_json: bool, **kafka: Any) -> None:
     """Fold the whole log; print the books, what each option paid, and every broken promise. Exit 1 if there is any.
 
-    Reads inputs as far as they are kept, and all outputs; writes nothing and asks Redis nothing. May run beside workers:
-    what is on its way at the log's end is then left open.
+    Reads inputs as far as they are kept, and all outputs; writes nothing and asks Redis nothing. May run beside
+    workers: what is on its way at the log's end is then left open.
     """
     topics = Topics(prefix)
     began = time.monotonic()

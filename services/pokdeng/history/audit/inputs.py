@@ -129,7 +129,14 @@ class Inputs:
             self._findings.add(
                 Promise.NO_CAUSE, f"{place[0]}[{place[1]}]@{place[2]}", "a decision names it, and it is not there"
             )
-        return sum(map(len, self._waiting.values()))
+        undecided = 0
+        for waiting in self._waiting.values():
+            for offset, one in waiting.items():
+                if self._why_not_duplicate(one.said, offset) is None:
+                    self.duplicates += 1
+                else:
+                    undecided += 1
+        return undecided
 
     def _judge(self, where: tuple[str, int], before: int) -> None:
         waiting = self._waiting.get(where)
