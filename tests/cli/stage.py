@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 async def pokdeng(
     played: Scene, *arguments: str, answers: str | None = None, env: dict[str, str] | None = None
 ) -> Result:
-    """Call the command line; it reads the scene's log, and its clock is the scene's."""
+    """Call the command line, ten milliseconds after what was said last; it reads the scene's log and clock."""
+    played.talk.now_ms += 10
     return await pokdeng_on(played.line, lambda: played.talk.now_ms, *arguments, answers=answers, env=env)
 
 

@@ -46,6 +46,7 @@ bet b1 A-2 player_1 100 of R-4
 """
 """Bets won, lost, withdrawn, late, without funds, on a round unknown; a round refunded, one open at the end."""
 
+_SOUND: list[Records] = []
 _NAMED = {
     "bet_settled": ("table_id", "round_id", "bet_id", "revision"),
     "bet_refunded": ("table_id", "round_id", "bet_id", "revision"),
@@ -148,12 +149,14 @@ def records_of(played: Scene) -> Records:
     return found
 
 
-async def sound_records(text: str = SOUND, *, partitions: int = 2) -> Records:
-    """The records of a text that the worker has read, all of it."""
-    async with scene(partitions=partitions) as played:
-        await played.play(FIVE_ACCOUNTS)
-        await played.play(text)
-    return records_of(played)
+async def sound_records() -> Records:
+    """The records of `SOUND`, and what the worker said of them; played once."""
+    if not _SOUND:
+        async with scene(partitions=2) as played:
+            await played.play(FIVE_ACCOUNTS)
+            await played.play(SOUND)
+        _SOUND.append(records_of(played))
+    return Records(_SOUND[0].partitions, list(_SOUND[0].all))
 
 
 async def report_of(records: Records, change: Callable[[Records], None] | None = None) -> Report:
