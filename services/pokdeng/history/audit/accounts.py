@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pokdeng.history.audit.findings import Findings, Promise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pokdeng.history.audit.facts import Fact
     from pokdeng.stream.port import Record
@@ -38,17 +38,13 @@ MOVES: Final = frozenset(
 
 
 class Movement(NamedTuple):
-    """What of a fact its account needs."""
+    """A fact that waits for its turn, and by how much it moves its account."""
 
-    sequence: int
-    type: str
+    fact: Fact
+    record: Record
+    digest: int
     available_by: int
     held_by: int
-    available: int
-    held: int
-    overdrawn: bool
-    digest: int
-    record: Record
 
 
 class Account:
@@ -67,9 +63,10 @@ class Account:
 class Accounts:
     """All accounts."""
 
-    def __init__(self, findings: Findings) -> None:
-        """None yet."""
+    def __init__(self, findings: Findings, moved: Callable[[Record, Fact], None]) -> None:
+        """None yet. `moved` is told each movement once, an account's in the order of their sequence."""
         self._findings = findings
+        self._moved = moved
         self._accounts: dict[str, Account] = {}
         self.doubtful: dict[tuple[str, int], list[int]] = {}
         """Copies that came too late to be remembered: the digests of their bytes, by account and sequence."""
@@ -83,50 +80,33 @@ class Accounts:
         """How many there are."""
         return len(self._accounts)
 
-    def add(self, record: Record, fact: Fact) -> bool:
-        """Take a fact that moved money. False: it was said before (or should not have been said)."""
+    def add(self, record: Record, fact: Fact) -> None:
+        """Take a fact that moved money; copies are only compared."""
         balance = fact.balance
         if balance is None:
             self._findings.add(Promise.NO_FACT, record, f"{fact.type} without a balance")
-            return False
+            return
         account = self._accounts.get(fact.account_id)
         if account is None:
             account = self._accounts[fact.account_id] = Account(fact.currency)
         sequence, digest = balance.sequence, hash(record.value)
         if sequence <= account.sequence:
-            return self._again(record, fact, account, digest)
-        known = account.waiting.get(sequence)
-        if known is not None:
-            if known.digest != digest:
-                self._two_facts(record, fact, sequence)
-            return False
-        available_by, held_by = _moved(fact)
-        movement = Movement(
-            sequence,
-            fact.type,
-            available_by,
-            held_by,
-            balance.available,
-            balance.held,
-            balance.overdrawn,
-            digest,
-            record,
-        )
-        if fact.currency != account.currency:
-            self._findings.add(
-                Promise.WRONG_CURRENCY,
-                record,
-                f"{fact.account_id} has {account.currency}, {fact.type} moves {fact.currency}",
-            )
+            self._again(record, fact, account, sequence, digest)
+            return
         if sequence == account.sequence + 1:
-            self._apply(fact.account_id, account, movement)
+            self._apply(account, Movement(fact, record, digest, *_moves_by(fact)))
             while account.waiting and (following := account.waiting.pop(account.sequence + 1, None)) is not None:
-                self._apply(fact.account_id, account, following)
-        else:
-            account.waiting[sequence] = movement
+                self._apply(account, following)
+            return
+        known = account.waiting.get(sequence)
+        if known is None:
+            account.waiting[sequence] = Movement(fact, record, digest, *_moves_by(fact))
             if len(account.waiting) > _WAITING_MAX:
-                self._skip(fact.account_id, account)
-        return True
+                self._skip(account)
+            return
+        self.repeats += 1
+        if known.digest != digest:
+            self._two_facts(record, fact, sequence)
 
     @property
     def has_gaps(self) -> bool:
@@ -135,9 +115,9 @@ class Accounts:
 
     def finish(self) -> None:
         """Nothing more comes: what still waits, waits for something missing."""
-        for name, account in self._accounts.items():
+        for account in self._accounts.values():
             while account.waiting:
-                self._skip(name, account)
+                self._skip(account)
 
     def compare(self, account_id: str, sequence: int, digest: int) -> list[int]:
         """The digests of late copies that differ from this first fact, and forget them."""
@@ -163,8 +143,7 @@ class Accounts:
             if account.available < 0:
                 yield name, account.currency, account.available
 
-    def _again(self, record: Record, fact: Fact, account: Account, digest: int) -> bool:
-        sequence = account.sequence if fact.balance is None else fact.balance.sequence
+    def _again(self, record: Record, fact: Fact, account: Account, sequence: int, digest: int) -> None:
         self.repeats += 1
         if sequence < 1:
             self._findings.add(Promise.SEQUENCE_GAP, record, f"{fact.account_id} has a movement numbered {sequence}")
@@ -172,56 +151,76 @@ class Accounts:
             self.doubtful.setdefault((fact.account_id, sequence), []).append(digest)
         elif account.digests[sequence % REMEMBERED] != digest:
             self._two_facts(record, fact, sequence)
-        return False
 
     def _two_facts(self, record: Record, fact: Fact, sequence: int) -> None:
         what = f"{fact.type} is another fact with sequence {sequence} of {fact.account_id}"
         self._findings.add(Promise.TWO_FACTS_ONE_SEQUENCE, record, what)
 
-    def _apply(self, name: str, account: Account, move: Movement) -> None:
-        currency = account.currency
-        if (move.available, move.held) != (account.available + move.available_by, account.held + move.held_by):
+    def _apply(self, account: Account, move: Movement) -> None:
+        """The next movement of an account."""
+        fact, available_by, held_by = move.fact, move.available_by, move.held_by
+        balance = fact.balance
+        if balance is None:
+            return
+        available, held = balance.available, balance.held
+        if available != account.available + available_by or held != account.held + held_by:
             self._findings.add(
                 Promise.WRONG_BALANCE,
                 move.record,
-                f"{name} had {account.available} available and {account.held} held, {move.type} leaves "
-                f"{move.available} and {move.held}; it moves {move.available_by:+} and {move.held_by:+}",
+                f"{fact.account_id} had {account.available} available and {account.held} held, {fact.type} leaves "
+                f"{available} and {held}; it moves {available_by:+} and {held_by:+}",
             )
-        is_below = move.available < 0
-        may_be_below = move.type == "bet_reversed" or account.available < 0
-        may_sink = move.type not in {"bet_accepted", "funds_debited"}
-        if move.held < 0 or (is_below and not (may_be_below and may_sink)):
-            what = f"{name} has {move.available} available and {move.held} held after {move.type}"
-            self._findings.add(Promise.NEGATIVE_BALANCE, move.record, what)
-        if move.overdrawn is not is_below:
-            what = f"{name} has {move.available} available, and `overdrawn` is {str(move.overdrawn).lower()}"
-            self._findings.add(Promise.WRONG_BALANCE, move.record, what)
-        if move.type == "funds_credited":
-            self.deposits[currency] += move.available_by
-        elif move.type == "funds_debited":
-            self.withdrawals[currency] -= move.available_by
-        elif move.type in {"bet_settled", "bet_reversed"}:
-            self.taken[currency] -= move.held_by
-            self.returned[currency] += move.available_by
-        account.available, account.held, account.sequence = move.available, move.held, move.sequence
-        account.digests[move.sequence % REMEMBERED] = move.digest
+        if available < 0 or held < 0 or balance.overdrawn:
+            self._look_below_zero(account, move, available, held, is_said=balance.overdrawn)
+        if fact.currency != account.currency:
+            what = f"{fact.account_id} has {account.currency}, {fact.type} moves {fact.currency}"
+            self._findings.add(Promise.WRONG_CURRENCY, move.record, what)
+        currency = account.currency
+        match fact.type:
+            case "bet_settled" | "bet_reversed":
+                self.taken[currency] -= held_by
+                self.returned[currency] += available_by
+            case "funds_credited":
+                self.deposits[currency] += available_by
+            case "funds_debited":
+                self.withdrawals[currency] -= available_by
+            case _:
+                pass
+        account.available, account.held, account.sequence = available, held, balance.sequence
+        account.digests[balance.sequence % REMEMBERED] = move.digest
+        self._moved(move.record, fact)
 
-    def _skip(self, name: str, account: Account) -> None:
+    def _look_below_zero(self, account: Account, move: Movement, available: int, held: int, *, is_said: bool) -> None:
+        fact = move.fact
+        may_be_below = fact.type == "bet_reversed" or account.available < 0
+        may_sink = fact.type not in {"bet_accepted", "funds_debited"}
+        if held < 0 or (available < 0 and not (may_be_below and may_sink)):
+            what = f"{fact.account_id} has {available} available and {held} held after {fact.type}"
+            self._findings.add(Promise.NEGATIVE_BALANCE, move.record, what)
+        if is_said is not (available < 0):
+            what = f"{fact.account_id} has {available} available, and `overdrawn` is {str(is_said).lower()}"
+            self._findings.add(Promise.WRONG_BALANCE, move.record, what)
+
+    def _skip(self, account: Account) -> None:
         """What is missing stays missing: go on behind the gap."""
         following = account.waiting.pop(min(account.waiting))
+        fact, balance = following.fact, following.fact.balance
+        if balance is None:
+            return
         gap = f"{account.sequence + 1}"
-        if following.sequence - 1 > account.sequence + 1:
-            gap += f" .. {following.sequence - 1}"
-        self._findings.add(Promise.SEQUENCE_GAP, following.record, f"{name}: movement {gap} is missing before it")
-        account.available = following.available - following.available_by
-        account.held = following.held - following.held_by
-        account.sequence = following.sequence - 1
-        self._apply(name, account, following)
+        if balance.sequence - 1 > account.sequence + 1:
+            gap += f" .. {balance.sequence - 1}"
+        what = f"{fact.account_id}: movement {gap} is missing before it"
+        self._findings.add(Promise.SEQUENCE_GAP, following.record, what)
+        account.available = balance.available - following.available_by
+        account.held = balance.held - following.held_by
+        account.sequence = balance.sequence - 1
+        self._apply(account, following)
         while account.waiting and (more := account.waiting.pop(account.sequence + 1, None)) is not None:
-            self._apply(name, account, more)
+            self._apply(account, more)
 
 
-def _moved(fact: Fact) -> tuple[int, int]:
+def _moves_by(fact: Fact) -> tuple[int, int]:
     """By how much a fact moves available and held."""
     match fact.type:
         case "funds_credited":

@@ -93,7 +93,7 @@ class Auditor:
         """`counts`: partitions by topic; `kept_from`: the first offsets read; `most` findings of a kind are kept."""
         self._topics = topics
         self.findings = Findings(most)
-        self._accounts = Accounts(self.findings)
+        self._accounts = Accounts(self.findings, self._moved)
         self._options = Options()
         self._rounds = Rounds(self.findings, self._options, topics.table_events)
         names = (topics.bets, topics.funds)
@@ -236,8 +236,7 @@ class Auditor:
             return
         self._marks.look(record, fact)
         if fact.type in MOVES:
-            if self._accounts.add(record, fact):
-                self._moved(record, fact)
+            self._accounts.add(record, fact)
         elif fact.type == "bet_rejected":
             self._rounds.rejected(record, fact, self._inputs.decided(record, fact))
         elif fact.type == "funds_rejected":
@@ -250,7 +249,7 @@ class Auditor:
             self._rounds.said(record, fact)
 
     def _moved(self, record: Record, fact: Fact) -> None:
-        """A fact that moved money, for the first time."""
+        """A fact that moved money: for the first time, and in the order of its account."""
         match fact.type:
             case "bet_settled" | "bet_refunded":
                 self._rounds.settled(record, fact)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha1
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
@@ -35,6 +36,8 @@ _PARTS: Final = {
     "round_held": ("table_id", "round_id"),
 }
 """What names each fact. Source: the contract, "Outputs", column "named by"; `round_held` by its cause besides."""
+_PARTS_OF: Final = {event_type: attrgetter(*names) for event_type, names in _PARTS.items()}
+_VARIANTS: Final = {digit: "89ab"[int(digit, 16) % 4] for digit in "0123456789abcdef"}
 
 TYPES_OF: Final = {
     "bet-decisions": frozenset({"bet_accepted", "bet_rejected", "bet_withdrawn", "cancel_rejected"}),
@@ -46,14 +49,11 @@ TYPES_OF: Final = {
 
 def right_id(fact: Fact) -> str:
     """The id that a fact must have: a UUIDv5 of its type and the parts that name it."""
-    parts = [fact.type, *(str(getattr(fact, name)) for name in _PARTS[fact.type])]
+    name = "\n".join([fact.type, *map(str, _PARTS_OF[fact.type](fact))])
     if fact.type == "round_held":
-        parts += [str(fact.cause.partition), str(fact.cause.offset)]
-    digest = bytearray(sha1(_NAMESPACE + "\n".join(parts).encode(), usedforsecurity=False).digest()[:16])
-    digest[6] = digest[6] & 0x0F | 0x50
-    digest[8] = digest[8] & 0x3F | 0x80
-    digits = digest.hex()
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+        name += f"\n{fact.cause.partition}\n{fact.cause.offset}"
+    digits = sha1(_NAMESPACE + name.encode(), usedforsecurity=False).hexdigest()
+    return f"{digits[:8]}-{digits[8:12]}-5{digits[13:16]}-{_VARIANTS[digits[16]]}{digits[17:20]}-{digits[20:32]}"
 
 
 class Marks:
@@ -62,37 +62,38 @@ class Marks:
     def __init__(self, findings: Findings, prefix: str, counts: Mapping[str, int]) -> None:
         """`counts`: the number of partitions of each topic."""
         self._findings = findings
-        self._source = f"/{prefix}/settlement".encode()
+        self._always = (
+            ("ce_source", f"/{prefix}/settlement".encode()),
+            ("ce_specversion", b"1.0"),
+            ("content-type", b"application/json"),
+        )
         self._counts = counts
-        self._partitions: dict[tuple[bytes, int], int] = {}
+        self._known: dict[str, dict[str, tuple[bytes, int]]] = {name: {} for name in counts}
+        """By topic and account or table: its key and partition."""
 
     def look(self, record: Record, fact: Fact) -> None:
         """Find what is wrong with a fact by itself."""
-        if fact.event_id != right_id(fact):
-            self._findings.add(Promise.WRONG_ID, record, f"{fact.type} {fact.event_id}, by its parts {right_id(fact)}")
-        key = (fact.account_id or fact.table_id).encode()
-        if record.key != key:
-            self._findings.add(Promise.WRONG_PLACE, record, f"the key of {fact.type} is not {key.decode()}")
-        elif record.partition != self._partition(key, self._counts[record.topic]):
-            what = f"the key {key.decode()} belongs to partition {self._partition(key, self._counts[record.topic])}"
-            self._findings.add(Promise.WRONG_PLACE, record, what)
-        said = dict(record.headers)
-        right = {
-            "ce_id": fact.event_id.encode(),
-            "ce_type": fact.type.encode(),
-            "ce_time": fact.occurred_at.encode(),
-            "ce_source": self._source,
-            "ce_specversion": b"1.0",
-            "content-type": b"application/json",
-        }
-        if not right.items() <= said.items():
-            wrong = sorted(name for name, value in right.items() if said.get(name) != value)
+        if fact.event_id != (right := right_id(fact)):
+            self._findings.add(Promise.WRONG_ID, record, f"{fact.type} {fact.event_id}, by its parts {right}")
+        named = fact.account_id or fact.table_id
+        known = self._known[record.topic]
+        place = known.get(named)
+        if place is None:
+            if len(known) >= _KEYS_MAX:
+                known.clear()
+            key = named.encode()
+            place = known[named] = (key, partition_for(key, self._counts[record.topic]))
+        if record.key != place[0]:
+            self._findings.add(Promise.WRONG_PLACE, record, f"the key of {fact.type} is not {named}")
+        elif record.partition != place[1]:
+            self._findings.add(Promise.WRONG_PLACE, record, f"the key {named} belongs to partition {place[1]}")
+        said = record.headers
+        right_headers = (
+            ("ce_id", fact.event_id.encode()),
+            ("ce_type", fact.type.encode()),
+            ("ce_time", fact.occurred_at.encode()),
+            *self._always,
+        )
+        if tuple(said[: len(right_headers)]) != right_headers and not set(right_headers) <= set(said):
+            wrong = sorted(name for name, value in right_headers if (name, value) not in said)
             self._findings.add(Promise.WRONG_PLACE, record, f"{fact.type}: wrong header {', '.join(wrong)}")
-
-    def _partition(self, key: bytes, count: int) -> int:
-        found = self._partitions.get((key, count))
-        if found is None:
-            if len(self._partitions) >= _KEYS_MAX:
-                self._partitions.clear()
-            found = self._partitions[key, count] = partition_for(key, count)
-        return found
