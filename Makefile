@@ -10,7 +10,10 @@ BASE ?= python:3.12-slim
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format lock schemas ops bench fuzz image sbom audit-dependencies help: ## say what can be made @grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## '{printf " make %-18s %s\n", $$1, $$2}' tools chart-readme %-12s clean
+.PHONY: help install demo test check format lock schemas ops bench tools chart-readme fuzz image sbom audit-dependencies clean
+
+help: ## say what can be made
+	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 
 install: $(STAMP) ## install the locked requirements and this project into .venv
 
