@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format lock schemas bench fuzz clean
+.PHONY: help install demo test check format lock schemas bench fuzz chaos clean
 
 help: ## say what can be made
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -45,6 +45,9 @@ bench: $(STAMP) ## measure on Apache Kafka and Redis (POKDENG_TEST_KAFKA, or Jav
 
 fuzz: $(STAMP) ## a million bad records through the decoder, and a million through the worker (ARGS="--records 50000 --seed 7")
 	$(BIN)/python -m tests.fuzz $(ARGS)
+
+chaos: $(STAMP) ## a storm of kills over workers, Kafka and Redis (ARGS="--bets 1000000 --kills 200 --seconds 1500"): minutes
+	$(BIN)/python -m tests.chaos $(ARGS)
 
 lock: $(STAMP) ## renew the locked requirements
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade pyproject.toml -o requirements/runtime.txt
