@@ -1,4 +1,4 @@
-"""The storm: faults one after the other, drawn from a seed, each ended before the next of its lane (workers, Kafka, Redis) begins."""
+"""The storm: faults drawn from a seed, each ended before the next of its lane (workers, Kafka, Redis) begins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A short storm over real parts: one broker, two workers, every kind of fault that leaves Redis what it acknowledged."""
+"""A short storm over real parts: one broker, two workers, each fault that leaves Redis what it acknowledged."""
 
 from __future__ import annotations
 
