@@ -28,7 +28,7 @@ from pokdeng.stream.merge import FIRST, SECOND, Merge
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from pokdeng.ledger.port import Ledger, Source
     from pokdeng.settlement.house import House
@@ -76,6 +76,8 @@ class Engine:
         """Held while the ledger is used: by the loop's turn, or by what an assignment does."""
         self._speaker = Speaker(log, observer, self._wake.set)
         self._progress = Progress(log, ledger, house)
+        self._read_before: dict[TopicPartition, int] = {}
+        """Offsets below which records were acknowledged before they were assigned: read again, they count nothing."""
         self._next_commit = 0.0
         self._next_leases = 0.0
         self._is_stopping = False
@@ -129,7 +131,9 @@ class Engine:
                 generation=assignment.generation,
                 remember_ms=self._house.remember_ms,
             )
-            await check_same_log(self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values())
+            self._read_before = await check_same_log(
+                self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values()
+            )
             counts = [await read_back(self._transport, topics, desk) for desk in self._desks.values()]
             self._progress = Progress(self._transport, self._ledger, self._house)
             self.is_recovered = True
@@ -223,17 +227,6 @@ class Engine:
         waits_s = 0.0 if asked_at is None else self._clock() - asked_at
         return [f"the ledger has not answered for {waits_s:.1f} s"] if waits_s > LEDGER_ANSWERS_WITHIN_S else []
 
-    def show_lag(self, show: Callable[..., None]) -> None:
-        """Say how many records of each owned input partition are not acknowledged: `show("lag", n, topic, number)`."""
-        topics = self._house.topics
-        for desk in self._desks.values():
-            for topic, done in ((topics.table_events, desk.next_event), (topics.bets, desk.next_bet)):
-                position = self._transport.position(TopicPartition(topic, desk.partition))
-                show("lag", max(0, position - done), topic, str(desk.partition))
-        for cashier in self._cashiers.values():
-            position = self._transport.position(TopicPartition(topics.funds, cashier.partition))
-            show("lag", max(0, position - cashier.next_transfer), topics.funds, str(cashier.partition))
-
     async def places(self) -> dict[Source, Place]:
         """Where each source stands, and whether it has more to read. Nothing while it need not move.
 
@@ -294,6 +287,16 @@ class Engine:
         )
 
     @property
+    def desks(self) -> Collection[Desk]:
+        """The co-partitions owned."""
+        return self._desks.values()
+
+    @property
+    def cashiers(self) -> Collection[Cashier]:
+        """The funds partitions owned."""
+        return self._cashiers.values()
+
+    @property
     def partitions(self) -> tuple[list[int], list[int]]:
         """The co-partitions and funds partitions owned."""
         return sorted(self._desks), sorted(self._cashiers)
@@ -324,7 +327,7 @@ class Engine:
         return records, min(due, self._next_commit)
 
     async def _fold(self) -> Batch:
-        batch = Batch(self._house.voice)
+        batch = Batch(self._house.voice, self._read_before)
         desks = list(self._desks.values())
         if desks:
             limit = max(BATCH_RECORDS // 8, BATCH_RECORDS // len(desks))
