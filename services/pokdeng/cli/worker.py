@@ -33,6 +33,8 @@ _log = structlog.get_logger(__name__)
 
 REMEMBER_BEYOND_WINDOW_MS = 2 * 3_600_000
 STOP_WITHIN_S = 4.5
+END_WITHIN_S = 1.0
+"""After a failure was logged nothing is left to do."""
 
 
 @click.command("worker")
@@ -152,9 +154,11 @@ def command(
         run_uvloop(run)
     except OSError as error:
         _log.error("failed", why=str(error))
+        _end_soon(1)
         raise SystemExit(1) from None
     except Exception:  # noqa: BLE001 - the one guard: whatever failed is logged, and the process ends with 1
         _log.exception("failed")
+        _end_soon(1)
         raise SystemExit(1) from None
 
 
@@ -166,6 +170,13 @@ def run_uvloop(run: Any) -> None:
         asyncio.run(run)
     else:
         uvloop.run(run)
+
+
+def _end_soon(status: int) -> None:
+    """See to it that a process that failed is gone: a thread of a library may wait for Kafka for minutes yet."""
+    end = threading.Timer(END_WITHIN_S, os._exit, args=(status,))
+    end.daemon = True
+    end.start()
 
 
 def _leave(worker: Worker) -> None:
