@@ -16,7 +16,7 @@ from tests.checker.partition import Partition, merged
 from tests.checker.records import BETS, FUNDS, INPUT_KINDS, TABLE_EVENTS, Topics
 from tests.checker.report import Report
 from tests.checker.seals import Seals
-from tests.checker.tables import DAY_MS
+from tests.checker.tables import DAY_MS, Deaf, Tables
 from tests.checker.transfers import Transfers
 
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ class _Check:
         self._said_seals = self._read_seals()
         self._accounts = Accounts(self._report)
         self._house_of: dict[tuple[str, str], dict[str, int]] = {}
+        self._whole: dict[int, dict[tuple[str, str], RoundState]] = {}
+        """The rounds of a partition as they are at the end of the log."""
         self._clocks_agree = clocks_agree
         self._window_ms = window_ms
 
@@ -191,6 +193,20 @@ class _Check:
             return False
         self._report.counts["bets behind a seal"] += 1
         return True
+
+    def is_ever_closed(self, state: RoundState, partition: int) -> bool:
+        """Whether the round is closed anywhere in the log; asked of bets behind a seal, which by their stamps are early."""
+        if state.closed_at is not None:
+            return True
+        rounds = self._whole.get(partition)
+        if rounds is None:
+            tables = Tables(Deaf(), correction_window_ms=self._window_ms)
+            for record in self._lanes.get((TABLE_EVENTS, partition), []):
+                event = read(record, TABLE_EVENTS, self._topics)
+                if event.event is not None and event.reason is None:
+                    tables.take(record, event.event)
+            rounds = self._whole[partition] = tables.rounds
+        return rounds[state.table, state.round_id].closed_at is not None
 
     def _read_seals(self) -> dict[tuple[str, str], int]:
         seals: dict[tuple[str, str], int] = {}
