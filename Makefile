@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format lock schemas bench clean
+.PHONY: help install demo test check format lock schemas faults bench clean
 
 help: ## say what can be made
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -39,6 +39,9 @@ format: $(STAMP) ## format the code
 
 schemas: $(STAMP) ## write the JSON Schemas and the AsyncAPI document
 	$(BIN)/pokdeng schemas
+
+faults: $(STAMP) ## play thousands of simulated bad days (RUNS=2000), or one again (SEED=...)
+	$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED)) $(if $(RUNS),--runs $(RUNS)) $(ARGS)
 
 bench: $(STAMP) ## measure on Apache Kafka and Redis (POKDENG_TEST_KAFKA, or Java and Maven)
 	$(BIN)/python -m bench $(ARGS)

@@ -195,7 +195,7 @@ class _Check:
         return True
 
     def is_ever_closed(self, state: RoundState, partition: int) -> bool:
-        """Whether the round is closed anywhere in the log; asked of bets behind a seal, which by their stamps are early."""
+        """Whether the round is closed anywhere in the log; asked of bets that lie behind a seal."""
         if state.closed_at is not None:
             return True
         rounds = self._whole.get(partition)

@@ -48,6 +48,11 @@ LEDGER_ANSWERS_WITHIN_S = 1.0
 """A call of the ledger that lasts longer makes the worker not ready while it does."""
 
 
+def wall_ms() -> int:
+    """Milliseconds since the epoch. Nothing is decided by it; it says what may have been forgotten by now."""
+    return time.time_ns() // 1_000_000
+
+
 class Engine:
     """The reading side's client of the log (`pokdeng.stream.port.Listener`), and the loop behind it."""
 
@@ -60,9 +65,11 @@ class Engine:
         *,
         group: str,
         clock: Callable[[], float] = time.monotonic,
+        now_ms: Callable[[], int] = wall_ms,
     ) -> None:
-        """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds."""
+        """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds; `now_ms` since the epoch."""
         self._clock = clock
+        self._now_ms = now_ms
         self._transport = log
         self._ledger = ledger
         self._house = house
@@ -118,6 +125,7 @@ class Engine:
                 group=self._group,
                 generation=assignment.generation,
                 remember_ms=self._house.remember_ms,
+                now_ms=self._now_ms,
             )
             await check_same_log(self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values())
             counts: list[int] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import structlog
@@ -14,7 +13,7 @@ from pokdeng.settlement.incarnation import accept_if_nothing_is_lost
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from pokdeng.ledger.port import Ledger, Source
     from pokdeng.settlement.cashier import Cashier
@@ -45,6 +44,7 @@ async def fence(
     group: str,
     generation: int,
     remember_ms: int,
+    now_ms: Callable[[], int],
 ) -> None:
     """Keep earlier owners of the sources out; a ledger that restarted is verified against the log first."""
     if not sources:
@@ -55,9 +55,7 @@ async def fence(
         if lost.cause != "check":
             raise
         observer.ledger_lost(lost.cause)
-        count = await accept_if_nothing_is_lost(
-            log, ledger, topics, remembered_since_ms=time.time_ns() // 1_000_000 - remember_ms
-        )
+        count = await accept_if_nothing_is_lost(log, ledger, topics, remembered_since_ms=now_ms() - remember_ms)
         _log.warning("ledger_accepted", accounts=count, why=str(lost))
         await ledger.acquire(sources, group=group, generation=generation)
 
@@ -75,7 +73,7 @@ async def check_same_log(
     places = [TopicPartition(topics.funds, cashier.partition) for cashier in cashiers]
     events = {desk: TopicPartition(topics.table_events, desk.partition) for desk in desks}
     bets = [TopicPartition(topics.bets, desk.partition) for desk in desks]
-    await check_anchors(log, ledger, [*places, *events.values(), *bets])
+    noted = await check_anchors(log, ledger, [*places, *events.values(), *bets])
     newest = await ledger.newest_transfers([cashier.source for cashier in cashiers])
     ends = await log.end_offsets([*places, *events.values()])
     for place, offset in zip(places, newest, strict=True):
@@ -85,3 +83,4 @@ async def check_same_log(
             )
     for desk, place in events.items():
         desk.event_end = ends[place]
+        desk.said_before(noted.get(TopicPartition(topics.bets, desk.partition), -1))

@@ -7,6 +7,7 @@ that probes can tell what is waited for.
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ import structlog
 
 from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError
 from pokdeng.rules import RULESET
-from pokdeng.settlement.engine import Engine
+from pokdeng.settlement.engine import Engine, wall_ms
 from pokdeng.settlement.expectation import expectation
 from pokdeng.settlement.house import House
 from pokdeng.settlement.pages import Pages
@@ -64,8 +65,15 @@ class Worker:
         *,
         check_topics: Callable[[], Awaitable[list[str]]],
         run_log: Callable[[], Awaitable[None]],
+        clock: Callable[[], float] = time.monotonic,
+        now_ms: Callable[[], int] = wall_ms,
     ) -> None:
-        """`check_topics` says what of the topics is not as it must be; `run_log` raises when the log fails."""
+        """`check_topics` says what of the topics is not as it must be; `run_log` raises when the log fails.
+
+        `clock` is monotonic, in seconds; `now_ms` counts since the epoch.
+        """
+        self._clock = clock
+        self._now_ms = now_ms
         self._settings = settings
         self._transport = log
         self._ledger = ledger
@@ -160,7 +168,15 @@ class Worker:
             table_partitions=counts[topics.table_events],
             funds_partitions=counts[topics.funds],
         )
-        engine = self.engine = Engine(self._transport, self._ledger, house, self.observer, group=self._settings.group)
+        engine = self.engine = Engine(
+            self._transport,
+            self._ledger,
+            house,
+            self.observer,
+            group=self._settings.group,
+            clock=self._clock,
+            now_ms=self._now_ms,
+        )
         work = asyncio.create_task(engine.run(), name="engine")
         watch = asyncio.create_task(self._watch_topics(engine, counts), name="topics")
         stopped = asyncio.create_task(self._stopped.wait(), name="stop")
