@@ -71,7 +71,7 @@ BEAT: Final = (
     Kind.LEDGER_SET_BACK,
     Kind.LEDGER_PROMOTED,
     Kind.LEDGER_FLUSH,
-    Kind.LONG_DOWN,
+    *(Kind.LONG_DOWN,) * 5,
 )
 """What may happen where: some kinds more often than others."""
 
@@ -83,7 +83,8 @@ _LONG_S: Final = (0.002, 0.01, 0.05, 0.3, 2.0, 3.5, 5.0)
 
 _RARE: Final = {
     **dict.fromkeys(("commit", "committed", "published", "finish<", "finish>", "release<", "acquire<", "enter>"), 6),
-    **dict.fromkeys(("append", "acknowledge", "remember<", "remember>", "apply<", "apply>"), 2),
+    **dict.fromkeys(("acknowledge", "apply>"), 4),
+    **dict.fromkeys(("remember<", "remember>", "apply<"), 2),
 }
 """Sites where faults fall so many times as often: they are reached rarely, or matter most."""
 _NEVER: Final = 2**60

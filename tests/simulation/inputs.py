@@ -32,6 +32,7 @@ class Spec:
     slice_records: int
     credit_records: int
     step_s: float
+    commit_every_s: float
     play: Play
     kinds: frozenset[Kind]
     rate: float
@@ -75,6 +76,7 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
         slice_records=rng.choice((1, 4, 50, 1000)),
         credit_records=rng.choice((12, 60, 1000, 1000)),
         step_s=rng.choice((0.000001, 0.00002, 0.0003)),
+        commit_every_s=rng.choice((0.002, 0.02, 0.1, 0.5)),
         play=play,
         kinds=frozenset(kinds),
         rate=rng.choice((0.0, 0.01, 0.03, 0.06)),

@@ -59,7 +59,7 @@ class Life:
         )
         loop = world.loop
         self.worker = Worker(
-            WorkerSettings(topics=topics, limits=Limits(), group=group),
+            WorkerSettings(topics=topics, limits=Limits(), group=group, commit_every_s=spec.commit_every_s),
             self.log,
             SimLedger(world.store, buckets=spec.buckets),
             _METRICS,

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
 _Result = TypeVar("_Result")
+_MOST_STEPS = 50_000
+"""A world takes one or two thousand."""
 
 
 class StandstillError(Exception):
@@ -178,6 +180,8 @@ class VirtualLoop:
             task = self.create_task(main)
             while not task.done():
                 self._run_one()
+                if self.steps > _MOST_STEPS:
+                    raise StandstillError(f"no end after {self.steps} steps")
             return task.result()
         finally:
             self._bury()

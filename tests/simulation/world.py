@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
@@ -26,7 +25,7 @@ from tests.simulation.disasters import Disasters
 from tests.simulation.faults import BEAT, Fault, Fired, Injector
 from tests.simulation.inputs import Spec, steps_of
 from tests.simulation.lives import EXPECTED, Life
-from tests.simulation.loop import StandstillError, VirtualLoop
+from tests.simulation.loop import VirtualLoop
 from tests.support.line import INPUTS, OUTPUTS
 
 if TYPE_CHECKING:
@@ -270,12 +269,10 @@ def run_world(
         outcome.records = len(outputs)
         outcome.digest = _digest(loop, outputs)
 
-    with suppress(StandstillError):
-        try:
-            loop.run(play())
-        except StandstillError as error:
-            outcome.findings.append(str(error))
-            raise
+    try:
+        loop.run(play())
+    except Exception as error:  # noqa: BLE001 - a world that breaks is a finding, too
+        outcome.findings.append(f"the world broke: {type(error).__name__}: {error}")
     unexpected = [error for error in loop.errors if not isinstance(error, EXPECTED)]
     outcome.findings.extend(f"nobody took {error!r}" for error in unexpected)
     outcome.fired = injector.fired

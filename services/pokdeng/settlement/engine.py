@@ -66,9 +66,11 @@ class Engine:
         group: str,
         clock: Callable[[], float] = time.monotonic,
         now_ms: Callable[[], int] = wall_ms,
+        commit_every_s: float = COMMIT_EVERY_S,
     ) -> None:
         """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds; `now_ms` since the epoch."""
         self._clock = clock
+        self._commit_every_s = commit_every_s
         self._now_ms = now_ms
         self._transport = log
         self._ledger = ledger
@@ -289,7 +291,7 @@ class Engine:
             await self._speaker.say(batch)
         now = self._clock()
         if now >= self._next_commit:
-            self._next_commit = now + COMMIT_EVERY_S
+            self._next_commit = now + self._commit_every_s
             await self._progress.tick(self._desks.values(), self._cashiers.values())
         if now >= self._next_leases and self._sources:
             self._next_leases = now + LEASES_EVERY_S

@@ -15,7 +15,7 @@ import structlog
 
 from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError
 from pokdeng.rules import RULESET
-from pokdeng.settlement.engine import Engine, wall_ms
+from pokdeng.settlement.engine import COMMIT_EVERY_S, Engine, wall_ms
 from pokdeng.settlement.expectation import expectation
 from pokdeng.settlement.house import House
 from pokdeng.settlement.pages import Pages
@@ -49,6 +49,7 @@ class WorkerSettings:
     limits: Limits
     group: str = "pokdeng-settlement"
     remember_ms: int = 26 * 3_600_000
+    commit_every_s: float = COMMIT_EVERY_S
     http_host: str = "127.0.0.1"
     http_port: int = 6066
 
@@ -176,6 +177,7 @@ class Worker:
             group=self._settings.group,
             clock=self._clock,
             now_ms=self._now_ms,
+            commit_every_s=self._settings.commit_every_s,
         )
         work = asyncio.create_task(engine.run(), name="engine")
         watch = asyncio.create_task(self._watch_topics(engine, counts), name="topics")
