@@ -50,6 +50,11 @@ LEDGER_ANSWERS_WITHIN_S = 1.0
 """A call of the ledger that lasts longer makes the worker not ready while it does."""
 
 
+def wall_ms() -> int:
+    """Milliseconds since the epoch. Nothing is decided by it; it says what may have been forgotten by now."""
+    return time.time_ns() // 1_000_000
+
+
 class Engine:
     """The reading side's client of the log (`pokdeng.stream.port.Listener`), and the loop behind it."""
 
@@ -62,11 +67,15 @@ class Engine:
         *,
         group: str,
         clock: Callable[[], float] = time.monotonic,
+        now_ms: Callable[[], int] = wall_ms,
+        commit_every_s: float = COMMIT_EVERY_S,
         fuse: Fuse | None = None,
     ) -> None:
-        """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds."""
+        """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds; `now_ms` since the epoch."""
         self.fuse = fuse or Fuse()
         self._clock = clock
+        self._commit_every_s = commit_every_s
+        self._now_ms = now_ms
         self._transport = log
         self._ledger = ledger
         self._house = house
@@ -133,6 +142,7 @@ class Engine:
                 group=self._group,
                 generation=assignment.generation,
                 remember_ms=self._house.remember_ms,
+                now_ms=self._now_ms,
             )
             self._read_before = await check_same_log(
                 self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values()
@@ -328,7 +338,7 @@ class Engine:
             await self._speaker.say(batch)
         now = self._clock()
         if now >= self._next_commit:
-            self._next_commit = now + COMMIT_EVERY_S
+            self._next_commit = now + self._commit_every_s
             await self._progress.tick(self._desks.values(), self._cashiers.values())
         if now >= self._next_leases and self._sources:
             self._next_leases = now + LEASES_EVERY_S
