@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "scripts" / "kafka"
 
-_START_SECONDS = 60.0
+_START_SECONDS = 180.0
 _STOP_SECONDS = 15.0
 _ATTEMPTS = 3
 
