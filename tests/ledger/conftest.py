@@ -14,6 +14,7 @@ import pytest
 from pokdeng.ledger.embedded import EmbeddedServer
 from tests.ledger.cluster import redis_cluster
 from tests.ledger.world import ClusterWorld, MemoryWorld, RedisWorld
+from tests.support.containers import REDIS_IMAGE, has_image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from tests.ledger.world import World
 
 
-GIVEN = os.environ.get("POKDENG_TEST_REDIS", "")
+HAS_REDIS = bool(os.environ.get("POKDENG_TEST_REDIS")) or has_image(REDIS_IMAGE)
 
 
 @pytest.fixture(scope="session")
@@ -55,14 +56,14 @@ def cluster_url() -> Iterator[str]:
             runner.run(context.__aexit__(None, None, None))
 
 
-@pytest.fixture(params=["memory", "embedded", "cluster", *(["given"] if GIVEN else [])])
+@pytest.fixture(params=["memory", "embedded", "cluster", *(["given"] if HAS_REDIS else [])])
 def world(request: pytest.FixtureRequest) -> World:
-    """The twin, the embedded server, a cluster of three, and what `POKDENG_TEST_REDIS` names where it is set."""
+    """The twin, the embedded server, a cluster of three, and a Redis that is given or in a container, if there is one."""
     if request.param == "memory":
         return MemoryWorld()
     if request.param == "cluster":
         return ClusterWorld(str(request.getfixturevalue("cluster_url")))
     if request.param == "given":
-        return RedisWorld(GIVEN)
+        return RedisWorld(request.getfixturevalue("given_redis_url"))
     url: str = request.getfixturevalue("server_url")
     return RedisWorld(url)
