@@ -88,20 +88,25 @@ async def create_topics(settings: KafkaSettings, specs: list[NewTopicSpec]) -> f
         await admin.close()
 
 
-async def find_differences(
-    settings: KafkaSettings, topics: Topics, *, correction_window_ms: int, allow_create_time: bool
-) -> tuple[Finding, ...]:
-    """What of the topics is not as it must or should be. Raises LogUnavailableError where Kafka does not answer."""
+async def describe_topics(settings: KafkaSettings, topics: Topics) -> dict[str, TopicDescription]:
+    """The topics that exist, as the broker describes them. Raises LogUnavailableError where Kafka does not answer."""
     admin = KafkaAdmin(settings)
     try:
         described = await admin.describe_topics(topics.names)
     finally:
         await admin.close()
+    return {
+        name: TopicDescription(partitions=one.partitions, replication=one.replication, configs=one.configs)
+        for name, one in described.items()
+    }
+
+
+async def find_differences(
+    settings: KafkaSettings, topics: Topics, *, correction_window_ms: int, allow_create_time: bool
+) -> tuple[Finding, ...]:
+    """What of the topics is not as it must or should be. Raises LogUnavailableError where Kafka does not answer."""
     return check_topics(
-        {
-            name: TopicDescription(partitions=one.partitions, replication=one.replication, configs=one.configs)
-            for name, one in described.items()
-        },
+        await describe_topics(settings, topics),
         topics=topics,
         correction_window_ms=correction_window_ms,
         allow_create_time=allow_create_time,

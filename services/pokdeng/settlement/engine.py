@@ -18,16 +18,18 @@ from pokdeng.ledger.port import LedgerLostError
 from pokdeng.settlement.batch import Batch
 from pokdeng.settlement.cashier import Cashier
 from pokdeng.settlement.desk import Desk
+from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.progress import Progress
 from pokdeng.settlement.recall import recall
 from pokdeng.settlement.recovery import read_back
 from pokdeng.settlement.speaker import Speaker
 from pokdeng.settlement.takeover import check_same_log, fence, starting_offsets
+from pokdeng.settlement.watchdog import Place
 from pokdeng.stream.merge import FIRST, SECOND, Merge
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from pokdeng.ledger.port import Ledger, Source
     from pokdeng.settlement.house import House
@@ -48,6 +50,11 @@ LEDGER_ANSWERS_WITHIN_S = 1.0
 """A call of the ledger that lasts longer makes the worker not ready while it does."""
 
 
+def wall_ms() -> int:
+    """Milliseconds since the epoch. Nothing is decided by it; it says what may have been forgotten by now."""
+    return time.time_ns() // 1_000_000
+
+
 class Engine:
     """The reading side's client of the log (`pokdeng.stream.port.Listener`), and the loop behind it."""
 
@@ -60,9 +67,15 @@ class Engine:
         *,
         group: str,
         clock: Callable[[], float] = time.monotonic,
+        now_ms: Callable[[], int] = wall_ms,
+        commit_every_s: float = COMMIT_EVERY_S,
+        fuse: Fuse | None = None,
     ) -> None:
-        """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds."""
+        """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds; `now_ms` since the epoch."""
+        self.fuse = fuse or Fuse()
         self._clock = clock
+        self._commit_every_s = commit_every_s
+        self._now_ms = now_ms
         self._transport = log
         self._ledger = ledger
         self._house = house
@@ -75,6 +88,8 @@ class Engine:
         """Held while the ledger is used: by the loop's turn, or by what an assignment does."""
         self._speaker = Speaker(log, observer, self._wake.set)
         self._progress = Progress(log, ledger, house)
+        self._read_before: dict[TopicPartition, int] = {}
+        """Offsets below which records were acknowledged before they were assigned: read again, they count nothing."""
         self._next_commit = 0.0
         self._next_leases = 0.0
         self._is_stopping = False
@@ -84,12 +99,21 @@ class Engine:
         self._turned_at = clock()
         self.is_recovered = False
         """Whether partitions are assigned and what was said of their rounds is known again."""
+        self._is_recovering = False
 
     # The log's side
 
     async def assigned(self, assignment: Assignment) -> None:
         """Own the partitions: fence earlier owners, read back what was said, then let records in."""
-        self._turned_at = self._clock()
+        self._is_recovering = True
+        try:
+            await self._own(assignment)
+        finally:
+            self._is_recovering = False
+            self._turned_at = self._clock()
+        self._wake.set()
+
+    async def _own(self, assignment: Assignment) -> None:
         async with self._turn:
             topics = self._house.topics
             tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
@@ -118,16 +142,15 @@ class Engine:
                 group=self._group,
                 generation=assignment.generation,
                 remember_ms=self._house.remember_ms,
+                now_ms=self._now_ms,
             )
-            await check_same_log(self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values())
-            counts: list[int] = []
-            for desk in self._desks.values():
-                counts.append(await read_back(self._transport, topics, desk))
-                self._turned_at = self._clock()
+            self._read_before = await check_same_log(
+                self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values()
+            )
+            counts = [await read_back(self._transport, topics, desk) for desk in self._desks.values()]
             self._progress = Progress(self._transport, self._ledger, self._house)
             self.is_recovered = True
             _log.info("assigned", tables=tables, funds=funds, generation=assignment.generation, read_back=sum(counts))
-        self._wake.set()
 
     async def revoked(self) -> None:
         """Finish what is under way, commit, forget. Within `REVOKE_WITHIN_S`, or without the commit."""
@@ -146,6 +169,7 @@ class Engine:
         finally:
             self._desks.clear()
             self._cashiers.clear()
+            self.fuse.forget()
 
     def arrived(self, partition: TopicPartition, records: Sequence[Record]) -> None:
         """Queue what arrived."""
@@ -207,26 +231,49 @@ class Engine:
 
     @property
     def quiet_seconds(self) -> float:
-        """How long ago the loop began its last turn."""
-        return 0.0 if self._is_paused else self._clock() - self._turned_at
+        """How long ago the loop began its last turn; 0 while it need not turn: each step of a recovery has a limit."""
+        return 0.0 if self._is_paused or self._is_recovering else self._clock() - self._turned_at
 
     @property
     def why_not_ready(self) -> list[str]:
         """Reasons why owned partitions are not worked on now."""
         asked_at = self._ledger_asked_at
         waits_s = 0.0 if asked_at is None else self._clock() - asked_at
-        return [f"the ledger has not answered for {waits_s:.1f} s"] if waits_s > LEDGER_ANSWERS_WITHIN_S else []
+        silent = [f"the ledger has not answered for {waits_s:.1f} s"] if waits_s > LEDGER_ANSWERS_WITHIN_S else []
+        return [*silent, *self.fuse.open.values()]
 
-    def show_lag(self, show: Callable[..., None]) -> None:
-        """Say how many records of each owned input partition are not acknowledged: `show("lag", n, topic, number)`."""
+    def reset_fuse(self) -> list[str]:
+        """Take again what the fuse had stopped; why it was."""
+        reasons = self.fuse.reset()
+        self._wake.set()
+        return reasons
+
+    async def places(self) -> dict[Source, Place]:
+        """Where each source stands, and whether it has more to read. Nothing while it need not move.
+
+        Raises:
+            LogUnavailableError: where the ends of its partitions cannot be asked.
+        """
+        if self._is_paused or not self.is_recovered:
+            return {}
         topics = self._house.topics
+        owned: dict[Source, tuple[list[TopicPartition], list[int], int]] = {}
         for desk in self._desks.values():
-            for topic, done in ((topics.table_events, desk.next_event), (topics.bets, desk.next_bet)):
-                position = self._transport.position(TopicPartition(topic, desk.partition))
-                show("lag", max(0, position - done), topic, str(desk.partition))
+            parts = [TopicPartition(topics.table_events, desk.partition), TopicPartition(topics.bets, desk.partition)]
+            waiting = desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND)
+            owned[desk.source] = (parts, [desk.next_event, desk.next_bet], waiting)
         for cashier in self._cashiers.values():
-            position = self._transport.position(TopicPartition(topics.funds, cashier.partition))
-            show("lag", max(0, position - cashier.next_transfer), topics.funds, str(cashier.partition))
+            part = TopicPartition(topics.funds, cashier.partition)
+            owned[cashier.source] = ([part], [cashier.next_transfer], cashier.waiting)
+        delivered = {part: self._transport.position(part) for parts, _, _ in owned.values() for part in parts}
+        ends = await self._transport.end_offsets(list(delivered))
+        return {
+            source: Place(
+                (*(delivered[part] for part in parts), *done),
+                waiting > 0 or any(ends[part] > delivered[part] for part in parts),
+            )
+            for source, (parts, done, waiting) in owned.items()
+        }
 
     @property
     def is_idle(self) -> bool:
@@ -261,6 +308,16 @@ class Engine:
         )
 
     @property
+    def desks(self) -> Collection[Desk]:
+        """The co-partitions owned."""
+        return self._desks.values()
+
+    @property
+    def cashiers(self) -> Collection[Cashier]:
+        """The funds partitions owned."""
+        return self._cashiers.values()
+
+    @property
     def partitions(self) -> tuple[list[int], list[int]]:
         """The co-partitions and funds partitions owned."""
         return sorted(self._desks), sorted(self._cashiers)
@@ -281,7 +338,7 @@ class Engine:
             await self._speaker.say(batch)
         now = self._clock()
         if now >= self._next_commit:
-            self._next_commit = now + COMMIT_EVERY_S
+            self._next_commit = now + self._commit_every_s
             await self._progress.tick(self._desks.values(), self._cashiers.values())
         if now >= self._next_leases and self._sources:
             self._next_leases = now + LEASES_EVERY_S
@@ -291,8 +348,8 @@ class Engine:
         return records, min(due, self._next_commit)
 
     async def _fold(self) -> Batch:
-        batch = Batch(self._house.voice)
-        desks = list(self._desks.values())
+        batch = Batch(self._house.voice, self._read_before)
+        desks = self._taken_desks()
         if desks:
             limit = max(BATCH_RECORDS // 8, BATCH_RECORDS // len(desks))
             reads_of = [(desk, desk.read(limit)) for desk in desks]
@@ -301,8 +358,14 @@ class Engine:
             for desk, reads in reads_of:
                 desk.fold(batch, reads, memory, now)
         for cashier in self._cashiers.values():
-            cashier.fold(batch, BATCH_RECORDS)
+            if TopicPartition(self._house.topics.funds, cashier.partition) not in self.fuse.open:
+                cashier.fold(batch, BATCH_RECORDS)
         return batch
+
+    def _taken_desks(self) -> list[Desk]:
+        """The desks whose records are taken: all but those of which the fuse is open."""
+        stopped = {place.partition for place in self.fuse.open if place.topic != self._house.topics.funds}
+        return [desk for desk in self._desks.values() if desk.partition not in stopped]
 
     async def _apply(self, batch: Batch) -> None:
         if batch.operations:
@@ -313,6 +376,8 @@ class Engine:
         else:
             answers = []
         batch.answered(answers)
+        if self.fuse.is_there:
+            self.fuse.count(batch.records, batch.dead_by_partition(), self._clock())
         if batch.notes:
             await self._ledger.remember(batch.notes)
 
@@ -321,7 +386,7 @@ class Engine:
         topics = self._house.topics
         due = now + COMMIT_EVERY_S
         asked: dict[TopicPartition, tuple[Merge, int]] = {}
-        for desk in self._desks.values():
+        for desk in self._taken_desks():
             merge = desk.merge
             for side, topic in ((FIRST, topics.table_events), (SECOND, topics.bets)):
                 merge.consumed(side, self._transport.position(TopicPartition(topic, desk.partition)))

@@ -7,6 +7,9 @@ that probes can tell what is waited for.
 from __future__ import annotations
 
 import asyncio
+import math
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,12 +17,16 @@ import structlog
 
 from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError
 from pokdeng.rules import RULESET
-from pokdeng.settlement.engine import Engine
+from pokdeng.settlement.engine import COMMIT_EVERY_S, Engine, wall_ms
 from pokdeng.settlement.expectation import expectation
+from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.house import House
 from pokdeng.settlement.pages import Pages
 from pokdeng.settlement.reporting import MetricsObserver
+from pokdeng.settlement.standing import Standing
+from pokdeng.settlement.tally import known_keys
 from pokdeng.settlement.voice import Voice
+from pokdeng.settlement.watchdog import Watchdog
 from pokdeng.stream.port import LogError, LogUnavailableError, TopicPartition
 from pokdeng.version import VERSION
 
@@ -36,8 +43,10 @@ _log = structlog.get_logger(__name__)
 
 CHECK_AGAIN_S = 5.0
 TOPICS_EVERY_S = 30.0
+STANDING_EVERY_S = 5.0
 STUCK_AFTER_S = 30.0
-"""A worker with unread records whose engine has not turned for so long is stuck."""
+"""A worker with unread records whose engine has not turned for so long is stuck; so is one with such a partition."""
+LOOK_EVERY_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +57,11 @@ class WorkerSettings:
     limits: Limits
     group: str = "pokdeng-settlement"
     remember_ms: int = 26 * 3_600_000
+    commit_every_s: float = COMMIT_EVERY_S
     http_host: str = "127.0.0.1"
     http_port: int = 6066
+    dead_letter_fuse: float | None = None
+    """The share of dead letters, 0 .. 1, from which on a partition is not taken any more; None: no fuse."""
 
 
 class Worker:
@@ -64,8 +76,15 @@ class Worker:
         *,
         check_topics: Callable[[], Awaitable[list[str]]],
         run_log: Callable[[], Awaitable[None]],
+        clock: Callable[[], float] = time.monotonic,
+        now_ms: Callable[[], int] = wall_ms,
     ) -> None:
-        """`check_topics` says what of the topics is not as it must be; `run_log` raises when the log fails."""
+        """`check_topics` says what of the topics is not as it must be; `run_log` raises when the log fails.
+
+        `clock` is monotonic, in seconds; `now_ms` counts since the epoch.
+        """
+        self._clock = clock
+        self._now_ms = now_ms
         self._settings = settings
         self._transport = log
         self._ledger = ledger
@@ -75,8 +94,11 @@ class Worker:
         self._pages = Pages(self, metrics, host=settings.http_host, port=settings.http_port)
         self._stopped = asyncio.Event()
         self._waits_for: list[str] = ["starting"]
+        self._watchdog = Watchdog(STUCK_AFTER_S)
         self.observer = MetricsObserver(metrics)
         self.engine: Engine | None = None
+        self._standing: Standing | None = None
+        self._kept_ms: dict[str, int] = {}
         self.port = 0
 
     def stop(self) -> None:
@@ -86,6 +108,7 @@ class Worker:
     async def run(self) -> None:
         """Serve until `stop`."""
         self._metrics.set("build", 1, VERSION, RULESET)
+        self._metrics.count(dict.fromkeys(known_keys(self._settings.topics, self._settings.limits.currencies or ()), 0))
         expectation()
         self.port = await self._pages.start()
         _log.info(
@@ -160,9 +183,24 @@ class Worker:
             table_partitions=counts[topics.table_events],
             funds_partitions=counts[topics.funds],
         )
-        engine = self.engine = Engine(self._transport, self._ledger, house, self.observer, group=self._settings.group)
+        engine = self.engine = Engine(
+            self._transport,
+            self._ledger,
+            house,
+            self.observer,
+            group=self._settings.group,
+            fuse=Fuse(self._settings.dead_letter_fuse),
+            clock=self._clock,
+            now_ms=self._now_ms,
+            commit_every_s=self._settings.commit_every_s,
+        )
+        standing = self._standing = Standing(self._transport, topics, engine)
+        for topic in topics.inputs:
+            self._metrics.set("partitions", counts[topic], topic)
         work = asyncio.create_task(engine.run(), name="engine")
+        look = asyncio.create_task(self._watch_standing(standing), name="standing")
         watch = asyncio.create_task(self._watch_topics(engine, counts), name="topics")
+        dog = asyncio.create_task(self._watch_places(engine), name="watchdog")
         stopped = asyncio.create_task(self._stopped.wait(), name="stop")
         failed: asyncio.Task[None] | None = None
         try:
@@ -182,6 +220,8 @@ class Worker:
             raise
         finally:
             watch.cancel()
+            look.cancel()
+            dog.cancel()
             await self._close(engine, work, stopped, failed)
 
     async def _watch_topics(self, engine: Engine, counts: Mapping[str, int]) -> None:
@@ -202,6 +242,32 @@ class Worker:
                 _log.error("topics", reasons=reasons)
             self._waits_for = reasons
             engine.pause(is_paused=bool(reasons))
+
+    async def _watch_standing(self, standing: Standing) -> None:
+        """Know where the inputs end, and say which rounds do not."""
+        while True:
+            standing.kept_ms = min(self._kept_ms.values(), default=None)
+            with suppress(LogUnavailableError):
+                await standing.ask_ends()
+            with self._metrics.guard():
+                standing.say_alarms()
+            await asyncio.sleep(STANDING_EVERY_S)
+
+    def topics_keep(self, kept_ms: Mapping[str, int]) -> None:
+        """How long input topics keep records, milliseconds by name; below 0 for ever. Called with each topic check."""
+        for topic, kept in kept_ms.items():
+            self._metrics.set("retention", kept / 1000 if kept >= 0 else math.inf, topic)
+        self._kept_ms = {topic: kept for topic, kept in kept_ms.items() if kept >= 0}
+
+    async def _watch_places(self, engine: Engine) -> None:
+        """Look again and again whether each source moves that has more to read."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            try:
+                places = await engine.places()
+            except (LogUnavailableError, KeyError):
+                continue  # Kafka is away, or what was owned is not any more: neither is ours to judge here
+            self._watchdog.look(places, asyncio.get_running_loop().time())
 
     async def _close(
         self,
@@ -227,7 +293,9 @@ class Worker:
         if engine is None:
             return []
         quiet = engine.quiet_seconds
-        return [f"the engine has not turned for {quiet:.0f} s"] if quiet > STUCK_AFTER_S else []
+        if quiet > STUCK_AFTER_S:
+            return [f"the engine has not turned for {quiet:.0f} s"]
+        return self._watchdog.why_stuck(asyncio.get_running_loop().time())
 
     async def why_not_ready(self) -> list[str]:
         """Not assigned, not recovered, topics not as they must be, or the ledger does not answer."""
@@ -243,8 +311,15 @@ class Worker:
 
     def refresh_metrics(self) -> None:
         """Set the gauges."""
-        engine = self.engine
-        if engine is not None:
-            self._metrics.set("rounds_open", engine.open_rounds)
-            self._metrics.set("rounds_held", engine.held_rounds)
-            engine.show_lag(self._metrics.set)
+        if self._standing is not None:
+            self._standing.show(self._metrics)
+        if self.engine is not None:
+            self._metrics.set("fuses_open", len(self.engine.fuse.open))
+
+    def open_fuses(self) -> list[str]:
+        """Why partitions are not taken, where the dead-letter fuse is open."""
+        return [] if self.engine is None else list(self.engine.fuse.open.values())
+
+    def reset_fuses(self) -> list[str]:
+        """Take them again; why they were not."""
+        return [] if self.engine is None else self.engine.reset_fuse()
