@@ -96,51 +96,55 @@ class Engine:
 
     async def assigned(self, assignment: Assignment) -> None:
         """Own the partitions: fence earlier owners, read back what was said, then let records in."""
-        self._is_recovering = True
-        try:
-            await self._own(assignment)
-        finally:
-            self._is_recovering = False
-            self._turned_at = self._clock()
+        async with self._turn:
+            self._is_recovering = True
+            try:
+                await self._own(assignment)
+            except BaseException:
+                self._desks.clear()  # revoked midway: the loop must not take for its own what is not fenced
+                self._cashiers.clear()
+                raise
+            finally:
+                self._is_recovering = False
+                self._turned_at = self._clock()
         self._wake.set()
 
     async def _own(self, assignment: Assignment) -> None:
-        async with self._turn:
-            topics = self._house.topics
-            tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
-            bets = sorted(p.partition for p in assignment.partitions if p.topic == topics.bets)
-            funds = sorted(p.partition for p in assignment.partitions if p.topic == topics.funds)
-            if tables != bets:
-                raise ValueError(f"table-events {tables} and bets {bets} are not assigned together")
-            starts = await starting_offsets(self._transport, sorted(assignment.partitions))
-            for partition in tables:
-                self._desks[partition] = Desk(
-                    partition,
-                    self._house,
-                    Merge(),
-                    next_event=starts[TopicPartition(topics.table_events, partition)],
-                    next_bet=starts[TopicPartition(topics.bets, partition)],
-                )
-            for partition in funds:
-                start = starts[TopicPartition(topics.funds, partition)]
-                self._cashiers[partition] = Cashier(partition, self._house, next_transfer=start)
-            await fence(
-                self._ledger,
-                self._transport,
-                topics,
-                self._observer,
-                self._sources,
-                group=self._group,
-                generation=assignment.generation,
-                remember_ms=self._house.remember_ms,
+        topics = self._house.topics
+        tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
+        bets = sorted(p.partition for p in assignment.partitions if p.topic == topics.bets)
+        funds = sorted(p.partition for p in assignment.partitions if p.topic == topics.funds)
+        if tables != bets:
+            raise ValueError(f"table-events {tables} and bets {bets} are not assigned together")
+        starts = await starting_offsets(self._transport, sorted(assignment.partitions))
+        for partition in tables:
+            self._desks[partition] = Desk(
+                partition,
+                self._house,
+                Merge(),
+                next_event=starts[TopicPartition(topics.table_events, partition)],
+                next_bet=starts[TopicPartition(topics.bets, partition)],
             )
-            self._read_before = await check_same_log(
-                self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values()
-            )
-            counts = [await read_back(self._transport, topics, desk) for desk in self._desks.values()]
-            self._progress = Progress(self._transport, self._ledger, self._house)
-            self.is_recovered = True
-            _log.info("assigned", tables=tables, funds=funds, generation=assignment.generation, read_back=sum(counts))
+        for partition in funds:
+            start = starts[TopicPartition(topics.funds, partition)]
+            self._cashiers[partition] = Cashier(partition, self._house, next_transfer=start)
+        await fence(
+            self._ledger,
+            self._transport,
+            topics,
+            self._observer,
+            self._sources,
+            group=self._group,
+            generation=assignment.generation,
+            remember_ms=self._house.remember_ms,
+        )
+        self._read_before = await check_same_log(
+            self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values()
+        )
+        counts = [await read_back(self._transport, topics, desk) for desk in self._desks.values()]
+        self._progress = Progress(self._transport, self._ledger, self._house)
+        self.is_recovered = True
+        _log.info("assigned", tables=tables, funds=funds, generation=assignment.generation, read_back=sum(counts))
 
     async def revoked(self) -> None:
         """Finish what is under way, commit, forget. Within `REVOKE_WITHIN_S`, or without the commit."""
