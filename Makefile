@@ -10,7 +10,7 @@ BASE ?= python:3.12-slim
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format lock schemas ops bench tools chart-readme fuzz image sbom audit-dependencies chaos clean
+.PHONY: help install demo test check format lock schemas ops bench tools chart-readme fuzz image sbom audit-dependencies chaos faults clean
 
 help: ## say what can be made
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -51,6 +51,8 @@ schemas: $(STAMP) ## write the JSON Schemas and the AsyncAPI document
 
 ops: $(STAMP) ## write the page of the metrics and the dashboard
 	$(BIN)/python -m ops
+faults: $(STAMP) ## play thousands of simulated bad days (RUNS=2000), or one again (SEED=...)
+	$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED)) $(if $(RUNS),--runs $(RUNS)) $(ARGS)
 
 bench: $(STAMP) ## measure on Apache Kafka and Redis (POKDENG_TEST_KAFKA, or Java and Maven)
 	$(BIN)/python -m bench $(ARGS)

@@ -23,7 +23,7 @@ from pokdeng.settlement.progress import Progress
 from pokdeng.settlement.recall import recall
 from pokdeng.settlement.recovery import read_back
 from pokdeng.settlement.speaker import Speaker
-from pokdeng.settlement.takeover import check_same_log, fence, starting_offsets
+from pokdeng.settlement.takeover import all_or_nothing, check_same_log, fence, starting_offsets
 from pokdeng.settlement.watchdog import Place
 from pokdeng.stream.merge import FIRST, SECOND, Merge
 from pokdeng.stream.port import TopicPartition
@@ -50,6 +50,11 @@ LEDGER_ANSWERS_WITHIN_S = 1.0
 """A call of the ledger that lasts longer makes the worker not ready while it does."""
 
 
+def wall_ms() -> int:
+    """Milliseconds since the epoch. Nothing is decided by it; it says what may have been forgotten by now."""
+    return time.time_ns() // 1_000_000
+
+
 class Engine:
     """The reading side's client of the log (`pokdeng.stream.port.Listener`), and the loop behind it."""
 
@@ -62,11 +67,15 @@ class Engine:
         *,
         group: str,
         clock: Callable[[], float] = time.monotonic,
+        now_ms: Callable[[], int] = wall_ms,
+        commit_every_s: float = COMMIT_EVERY_S,
         fuse: Fuse | None = None,
     ) -> None:
-        """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds."""
+        """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds; `now_ms` since the epoch."""
         self.fuse = fuse or Fuse()
         self._clock = clock
+        self._commit_every_s = commit_every_s
+        self._now_ms = now_ms
         self._transport = log
         self._ledger = ledger
         self._house = house
@@ -96,55 +105,52 @@ class Engine:
 
     async def assigned(self, assignment: Assignment) -> None:
         """Own the partitions: fence earlier owners, read back what was said, then let records in."""
-        async with self._turn:
-            self._is_recovering = True
-            try:
-                await self._own(assignment)
-            except BaseException:
-                self._desks.clear()  # revoked midway: the loop must not take for its own what is not fenced
-                self._cashiers.clear()
-                raise
-            finally:
-                self._is_recovering = False
-                self._turned_at = self._clock()
+        self._is_recovering = True
+        try:
+            await self._own(assignment)
+        finally:
+            self._is_recovering = False
+            self._turned_at = self._clock()
         self._wake.set()
 
     async def _own(self, assignment: Assignment) -> None:
-        topics = self._house.topics
-        tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
-        bets = sorted(p.partition for p in assignment.partitions if p.topic == topics.bets)
-        funds = sorted(p.partition for p in assignment.partitions if p.topic == topics.funds)
-        if tables != bets:
-            raise ValueError(f"table-events {tables} and bets {bets} are not assigned together")
-        starts = await starting_offsets(self._transport, sorted(assignment.partitions))
-        for partition in tables:
-            self._desks[partition] = Desk(
-                partition,
-                self._house,
-                Merge(),
-                next_event=starts[TopicPartition(topics.table_events, partition)],
-                next_bet=starts[TopicPartition(topics.bets, partition)],
+        async with self._turn, all_or_nothing(self._desks, self._cashiers):
+            topics = self._house.topics
+            tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
+            bets = sorted(p.partition for p in assignment.partitions if p.topic == topics.bets)
+            funds = sorted(p.partition for p in assignment.partitions if p.topic == topics.funds)
+            if tables != bets:
+                raise ValueError(f"table-events {tables} and bets {bets} are not assigned together")
+            starts = await starting_offsets(self._transport, sorted(assignment.partitions))
+            for partition in tables:
+                self._desks[partition] = Desk(
+                    partition,
+                    self._house,
+                    Merge(),
+                    next_event=starts[TopicPartition(topics.table_events, partition)],
+                    next_bet=starts[TopicPartition(topics.bets, partition)],
+                )
+            for partition in funds:
+                start = starts[TopicPartition(topics.funds, partition)]
+                self._cashiers[partition] = Cashier(partition, self._house, next_transfer=start)
+            await fence(
+                self._ledger,
+                self._transport,
+                topics,
+                self._observer,
+                self._sources,
+                group=self._group,
+                generation=assignment.generation,
+                remember_ms=self._house.remember_ms,
+                now_ms=self._now_ms,
             )
-        for partition in funds:
-            start = starts[TopicPartition(topics.funds, partition)]
-            self._cashiers[partition] = Cashier(partition, self._house, next_transfer=start)
-        await fence(
-            self._ledger,
-            self._transport,
-            topics,
-            self._observer,
-            self._sources,
-            group=self._group,
-            generation=assignment.generation,
-            remember_ms=self._house.remember_ms,
-        )
-        self._read_before = await check_same_log(
-            self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values()
-        )
-        counts = [await read_back(self._transport, topics, desk) for desk in self._desks.values()]
-        self._progress = Progress(self._transport, self._ledger, self._house)
-        self.is_recovered = True
-        _log.info("assigned", tables=tables, funds=funds, generation=assignment.generation, read_back=sum(counts))
+            self._read_before = await check_same_log(
+                self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values()
+            )
+            counts = [await read_back(self._transport, topics, desk) for desk in self._desks.values()]
+            self._progress = Progress(self._transport, self._ledger, self._house)
+            self.is_recovered = True
+            _log.info("assigned", tables=tables, funds=funds, generation=assignment.generation, read_back=sum(counts))
 
     async def revoked(self) -> None:
         """Finish what is under way, commit, forget. Within `REVOKE_WITHIN_S`, or without the commit."""
@@ -332,7 +338,7 @@ class Engine:
             await self._speaker.say(batch)
         now = self._clock()
         if now >= self._next_commit:
-            self._next_commit = now + COMMIT_EVERY_S
+            self._next_commit = now + self._commit_every_s
             await self._progress.tick(self._desks.values(), self._cashiers.values())
         if now >= self._next_leases and self._sources:
             self._next_leases = now + LEASES_EVERY_S

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ import structlog
 
 from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError
 from pokdeng.rules import RULESET
-from pokdeng.settlement.engine import Engine
+from pokdeng.settlement.engine import COMMIT_EVERY_S, Engine, wall_ms
 from pokdeng.settlement.expectation import expectation
 from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.house import House
@@ -56,6 +57,7 @@ class WorkerSettings:
     limits: Limits
     group: str = "pokdeng-settlement"
     remember_ms: int = 26 * 3_600_000
+    commit_every_s: float = COMMIT_EVERY_S
     http_host: str = "127.0.0.1"
     http_port: int = 6066
     dead_letter_fuse: float | None = None
@@ -74,8 +76,15 @@ class Worker:
         *,
         check_topics: Callable[[], Awaitable[list[str]]],
         run_log: Callable[[], Awaitable[None]],
+        clock: Callable[[], float] = time.monotonic,
+        now_ms: Callable[[], int] = wall_ms,
     ) -> None:
-        """`check_topics` says what of the topics is not as it must be; `run_log` raises when the log fails."""
+        """`check_topics` says what of the topics is not as it must be; `run_log` raises when the log fails.
+
+        `clock` is monotonic, in seconds; `now_ms` counts since the epoch.
+        """
+        self._clock = clock
+        self._now_ms = now_ms
         self._settings = settings
         self._transport = log
         self._ledger = ledger
@@ -181,6 +190,9 @@ class Worker:
             self.observer,
             group=self._settings.group,
             fuse=Fuse(self._settings.dead_letter_fuse),
+            clock=self._clock,
+            now_ms=self._now_ms,
+            commit_every_s=self._settings.commit_every_s,
         )
         standing = self._standing = Standing(self._transport, topics, engine)
         for topic in topics.inputs:
