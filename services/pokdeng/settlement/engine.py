@@ -23,7 +23,7 @@ from pokdeng.settlement.progress import Progress
 from pokdeng.settlement.recall import recall
 from pokdeng.settlement.recovery import read_back
 from pokdeng.settlement.speaker import Speaker
-from pokdeng.settlement.takeover import check_same_log, fence, starting_offsets
+from pokdeng.settlement.takeover import all_or_nothing, check_same_log, fence, starting_offsets
 from pokdeng.settlement.watchdog import Place
 from pokdeng.stream.merge import FIRST, SECOND, Merge
 from pokdeng.stream.port import TopicPartition
@@ -114,7 +114,7 @@ class Engine:
         self._wake.set()
 
     async def _own(self, assignment: Assignment) -> None:
-        async with self._turn:
+        async with self._turn, all_or_nothing(self._desks, self._cashiers):
             topics = self._house.topics
             tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
             bets = sorted(p.partition for p in assignment.partitions if p.topic == topics.bets)
