@@ -27,19 +27,18 @@ import uuid
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tests.support.containers import KAFKA_IMAGE, has_image, kafka_container
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "scripts" / "kafka"
-IMAGE = "confluentinc/cp-kafka:7.6.0"
-"""What testcontainers' Kafka needs; used where the engine has it, never pulled."""
 
-_START_SECONDS = 60.0
+_START_SECONDS = 180.0
 _STOP_SECONDS = 15.0
 _ATTEMPTS = 3
 
@@ -53,6 +52,17 @@ class Kafka:
     """`given`, `container` or `native`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secured:
+    """What makes a native broker one that asks who is there."""
+
+    properties: Mapping[str, str]
+    """Put behind those of the file; `@port@` and `@controller_port@` are filled in."""
+
+    users: Mapping[str, str]
+    """Names and passwords, for both SCRAM mechanisms."""
+
+
 @contextmanager
 def kafka_for_tests() -> Iterator[Kafka | None]:
     """A broker for the time of the block, None where none is at hand. One that was started is stopped."""
@@ -61,48 +71,38 @@ def kafka_for_tests() -> Iterator[Kafka | None]:
         yield Kafka(bootstrap=given, how="given")
         return
     with ExitStack() as stack:
-        if has_image(IMAGE):
-            yield Kafka(bootstrap=stack.enter_context(_container()), how="container")
+        if has_image(KAFKA_IMAGE):
+            yield Kafka(bootstrap=stack.enter_context(kafka_container(_settings())), how="container")
         elif _runs_natively():
             yield Kafka(bootstrap=stack.enter_context(native_kafka()), how="native")
         else:
             yield None
 
 
+def runs_natively() -> bool:
+    """Whether `native_kafka` can start one."""
+    return _runs_natively()
+
+
 def is_at_hand() -> bool:
     """Whether `kafka_for_tests` will give a broker, without starting it."""
-    return bool(os.environ.get("POKDENG_TEST_KAFKA") or has_image(IMAGE) or _runs_natively())
-
-
-def has_image(image: str) -> bool:
-    """Whether a Docker engine answers and has this image already."""
-    try:
-        docker: Any = import_module("docker")
-    except ModuleNotFoundError:
-        return False
-    try:
-        client = docker.from_env(timeout=3)
-        client.images.get(image)
-    except docker.errors.DockerException:
-        return False
-    client.close()
-    return True
+    return bool(os.environ.get("POKDENG_TEST_KAFKA") or has_image(KAFKA_IMAGE) or _runs_natively())
 
 
 @contextmanager
-def native_kafka(port: int | None = None) -> Iterator[str]:
+def native_kafka(port: int | None = None, secured: Secured | None = None) -> Iterator[str]:
     """One broker on 127.0.0.1, empty, gone after the block. Yields its address."""
     if port is not None and _answers(port):
         raise RuntimeError(f"somebody listens on port {port} already")
     with tempfile.TemporaryDirectory(prefix="pokdeng-kafka-") as home:
-        broker, bootstrap = _started(Path(home), port)
+        broker, bootstrap = _started(Path(home), port, secured)
         try:
             yield bootstrap
         finally:
             _stop(broker)
 
 
-def _started(home: Path, port: int | None) -> tuple[subprocess.Popen[bytes], str]:
+def _started(home: Path, port: int | None, secured: Secured | None) -> tuple[subprocess.Popen[bytes], str]:
     """Format and start; where the port was ours to choose and somebody else took it meanwhile, choose again."""
     libraries = str(_libraries() / "*")
     java = shutil.which("java") or "java"
@@ -113,9 +113,8 @@ def _started(home: Path, port: int | None) -> tuple[subprocess.Popen[bytes], str
         folder = home / str(attempt)
         folder.mkdir()
         config, said = folder / "server.properties", folder / "said"
-        config.write_text(
-            _filled({"port": str(chosen), "controller_port": str(controller), "logs": str(folder / "logs")})
-        )
+        words = {"port": str(chosen), "controller_port": str(controller), "logs": str(folder / "logs")}
+        config.write_text(_filled(words, secured.properties if secured else {}))
         _run_quietly(
             java,
             logging,
@@ -126,6 +125,7 @@ def _started(home: Path, port: int | None) -> tuple[subprocess.Popen[bytes], str
             f"--cluster-id={cluster}",
             "-c",
             str(config),
+            *(f"--add-scram={one}" for one in _scram(secured.users if secured else {})),
         )
         # A session of its own: an interrupt from the keyboard reaches the tests first, which still need the broker.
         with said.open("wb") as output:
@@ -179,19 +179,10 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-@contextmanager
-def _container() -> Iterator[str]:
-    os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")  # it would be pulled; the block's end stops ours
-    kafka: Any = import_module("testcontainers.community.kafka").KafkaContainer(IMAGE).with_kraft()
-    kafka.ports[kafka.port] = ("127.0.0.1", None)
-    for name, value in (
-        ("KAFKA_GROUP_MIN_SESSION_TIMEOUT_MS", "500"),
-        ("KAFKA_AUTO_CREATE_TOPICS_ENABLE", "false"),
-        ("KAFKA_LOG_RETENTION_MS", "-1"),
-    ):
-        kafka.with_env(name, value)
-    with kafka.start(timeout=120) as running:
-        yield running.get_bootstrap_server()
+def _settings() -> dict[str, str]:
+    """The settings of the native broker that a container's broker has, too: all but where things are."""
+    lines = (line.partition("=") for line in (SCRIPTS / "server.properties").read_text().splitlines())
+    return {name: value for name, _, value in lines if value and not name.startswith("#") and "@" not in value}
 
 
 def _cache() -> Path:
@@ -229,8 +220,15 @@ def _libraries() -> Path:
     return libraries
 
 
-def _filled(words: Mapping[str, str]) -> str:
+def _scram(users: Mapping[str, str]) -> Iterator[str]:
+    for name, password in users.items():
+        for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
+            yield f"{mechanism}=[name={name},password={password}]"
+
+
+def _filled(words: Mapping[str, str], properties: Mapping[str, str]) -> str:
     text = (SCRIPTS / "server.properties").read_text()
+    text += "".join(f"{name}={value}\n" for name, value in properties.items())  # the last one of a name holds
     for word, value in words.items():
         text = text.replace(f"@{word}@", value)
     return text

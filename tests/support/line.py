@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from pokdeng.ledger.port import Ledger
+    from pokdeng.settlement.observer import Observer
     from pokdeng.stream.port import Record
 
 REMEMBER_MS = 26 * 3_600_000
@@ -60,6 +61,8 @@ class Line:
             self.broker.create_topic(name, partitions)
         self.store = MemoryStore()
         self.limits = limits or Limits()
+        self.observer: Observer = SilentObserver()
+        """Whom workers tell what they did; those started from now on."""
         self.new_ledger = ledger or (lambda: MemoryLedger(self.store))
 
     def records(self, *kinds: TopicKind) -> list[Record]:
@@ -103,7 +106,7 @@ class Line:
             others=(self.topics.funds,),
             name=name,
         )
-        engine = Engine(log, ledger, self.house(), SilentObserver(), group=group)
+        engine = Engine(log, ledger, self.house(), self.observer, group=group)
         await log.start(engine)
         return RunningWorker(self, log, ledger, engine, group)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from zlib import crc32
 
 from pokdeng.ledger.memory_decide import Decision
+from pokdeng.ledger.memory_restoring import MemoryRestoring
 from pokdeng.ledger.memory_store import Balance, Bucket, MemoryStore, Ownership
 from pokdeng.ledger.port import (
     BUCKETS,
@@ -63,6 +64,7 @@ class MemoryLedger:
         self._lease_ms = lease_ms
         self._transfer_ttl_ms = transfer_ttl_ms
         self._owned: dict[Source, _Owned] = {}
+        self._restoring = MemoryRestoring(store, buckets=buckets)
 
     async def open(self) -> bool:
         """Whether something was created. Raises LedgerError where with another number of buckets."""
@@ -78,6 +80,10 @@ class MemoryLedger:
 
     async def close(self) -> None:
         """Nothing is open."""
+
+    def restoring(self) -> MemoryRestoring:
+        """The same store, to be filled anew."""
+        return self._restoring
 
     async def accept_incarnation(self) -> None:
         """Let writers in again after LedgerLostError("check"), once everything was verified against the log."""
@@ -183,7 +189,7 @@ class MemoryLedger:
     async def recall(self, pages: Sequence[str]) -> list[dict[str, bytes]]:
         """Whole pages."""
         await self._store.before("recall", -1)
-        found = [dict(self._there(self._page_bucket(page)).notes.get(page, {})) for page in pages]
+        found = [dict(self._readable(self._page_bucket(page)).notes.get(page, {})) for page in pages]
         await self._store.after("recall", -1)
         return found
 
@@ -198,13 +204,15 @@ class MemoryLedger:
     async def account(self, account: AccountId) -> Account | None:
         """One account."""
         number = bucket_of(account, self._buckets)
-        balance = await self._call("account", number, lambda bucket: bucket.accounts.get(account))
+        await self._store.before("account", number)
+        balance = self._readable(number).accounts.get(account)
+        await self._store.after("account", number)
         return None if balance is None else _account(account, balance)
 
     async def accounts(self) -> AsyncIterator[Account]:
         """All accounts, bucket by bucket."""
         for number in range(self._buckets):
-            for account, balance in list(self._there(number).accounts.items()):
+            for account, balance in list(self._readable(number).accounts.items()):
                 yield _account(account, balance)
 
     async def _call(self, name: str, number: int, work: Callable[[Bucket], _Result]) -> _Result:
@@ -217,12 +225,19 @@ class MemoryLedger:
     async def _all(self, name: str) -> list[Bucket]:
         """One call that reads every bucket."""
         await self._store.before(name, -1)
-        return [self._there(number) for number in range(self._buckets)]
+        return [self._readable(number) for number in range(self._buckets)]
 
     def _there(self, number: int) -> Bucket:
         bucket = self._store.bucket(number)
         if bucket is None:
             raise LedgerLostError("cold", f"bucket {number} is empty")
+        return bucket
+
+    def _readable(self, number: int) -> Bucket:
+        """A bucket to read from: not one that is doubted, unless by who leads its restore."""
+        bucket = self._there(number)
+        if bucket.verified == 0 and not self._restoring.may_read:
+            raise LedgerLostError("check", "it is doubted, or being restored")
         return bucket
 
     def _verified(self, bucket: Bucket) -> None:
@@ -265,7 +280,7 @@ class MemoryLedger:
                 raise FencedError(f"{source} was acquired with generation {known.generation}, not {generation}")
         for source in sources:
             known = bucket.sources.setdefault(source, Ownership())
-            known.epoch += 1
+            known.epoch = max(known.epoch, bucket.base) + 1
             known.group, known.generation = group, generation
             self._lease(bucket, source, group)
         return {source: bucket.sources[source].epoch for source in sources}

@@ -38,8 +38,8 @@ class Betting:
         self._limits = house.limits
         self._on_decided = self._decided
         self._on_withdrawn = self._withdrawn
-        self.said_up_to = -1
-        """What lies up to this offset was decided, and what follows from it said, before the partition was assigned."""
+        self.said_below = 0
+        """What lies below this offset was decided, and what follows from it said, before the partition was assigned."""
         self.batch: Batch
 
     def place(self, record: Record, bet: BetPlaced, book: Book) -> None:
@@ -87,7 +87,7 @@ class Betting:
             return BetReason.CANCELLED_BEFORE
         is_behind = seal is not None and offset >= seal
         if is_behind and is_in_time(book.table_round, record.timestamp):
-            self.batch.tally[BEHIND_SEAL] += 1
+            self.batch.count(record, BEHIND_SEAL)
         return refusal_of_bet(book.table_round, record.timestamp, is_behind_seal=is_behind)
 
     def cancel(self, record: Record, cancel: BetCancelled, book: Book) -> None:
@@ -139,14 +139,14 @@ class Betting:
             else:
                 self.batch.duplicate(record)
             return
-        if record.offset <= self.said_up_to:
+        if record.offset < self.said_below:
             self.batch.duplicate(record)  # read again when it is forgotten: what was to be said of it is said
             return
         cancel = memory.cancels.get((bet.account_id, bet.bet_id))
         if cancel is not None and cancel[0] < record.offset:
             reason = BetReason.CANCELLED_BEFORE
         elif is_in_time:
-            self.batch.tally[BEHIND_SEAL] += 1
+            self.batch.count(record, BEHIND_SEAL)
         self.batch.notes.append(memory.add_bet(self._source, record.offset, bet, reason, self._house.remember_ms))
         self.batch.tally[bets_rejected(reason)] += 1
         self._voice.bet_rejected(self.batch, record, bet, reason)
@@ -163,7 +163,7 @@ class Betting:
             else:
                 self.batch.duplicate(record)
             return
-        if record.offset <= self.said_up_to:
+        if record.offset < self.said_below:
             self.batch.duplicate(record)  # read again when it is forgotten
             return
         bet = memory.known.get(cancel.bet_id)

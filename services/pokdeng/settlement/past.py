@@ -1,0 +1,84 @@
+"""The past, noted again: what was said of finished rounds, refused strays and cancels, as pages of `memory`.
+
+Used where a ledger is restored. Besides what facts tell there are the tables where something went on without any round
+ending: the worker says their snapshots on the `checkpoints` topic when it notes them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pokdeng.events.ids import RoundId, ShoeId, TableId
+from pokdeng.ledger.port import Source
+from pokdeng.ledger.restoring import RestoredNote
+from pokdeng.settlement.finished import Finished, TableNote, decode_finished, decode_table, encode_note
+from pokdeng.settlement.memory import BET, CANCEL, MARK, round_page, shoe_page, table_page
+
+if TYPE_CHECKING:
+    from pokdeng.ledger.port import Note
+    from pokdeng.restore.facts import BetFact
+
+NOBODY = Source("")
+"""Of notes that are written by no owner of a source."""
+
+
+class Past:
+    """Makes notes of facts."""
+
+    def __init__(self, *, remember_ms: int) -> None:
+        """`remember_ms`: how long rounds and shoes are remembered."""
+        self._remember_ms = remember_ms
+        self._tables: dict[str, TableNote] = {}
+
+    def of_refusal(self, fact: BetFact, ttl_ms: int) -> RestoredNote:
+        """Of a bet or cancel that was refused."""
+        page = round_page(TableId(fact.table_id), RoundId(fact.round_id))
+        offset = fact.cause.offset
+        if fact.type == "cancel_rejected":
+            field = f"{CANCEL}|{fact.account_id}|{fact.bet_id}"
+            return RestoredNote(page, field, msgspec.json.encode((offset, fact.reason)), True, ttl_ms)
+        value = msgspec.json.encode((offset, fact.account_id, fact.bet, fact.stake, fact.currency, fact.reason))
+        return RestoredNote(page, f"{BET}|{fact.bet_id}", value, True, ttl_ms)
+
+    def of_round(self, table_id: str, round_id: str, resume: bytes, now_ms: int) -> tuple[list[RestoredNote], int]:
+        """Of a finished round, with how long it is remembered from now on."""
+        finished = decode_finished(resume)
+        if finished.table is not None:
+            self.know_table(table_id, finished.table)
+        ttl_ms = finished.caused_at_ms + self._remember_ms - now_ms
+        if ttl_ms <= 0:
+            return [], ttl_ms
+        return [
+            RestoredNote(round_page(TableId(table_id), RoundId(round_id)), MARK, resume, False, ttl_ms),
+            _shoe_note(table_id, finished, ttl_ms),
+        ], ttl_ms
+
+    def know_table(self, table_id: str, note: TableNote) -> None:
+        """A snapshot of a table; the newest counts."""
+        known = self._tables.get(table_id)
+        if known is None or known.as_of < note.as_of:
+            self._tables[table_id] = note
+
+    def know_noted_table(self, table_id: str, raw: bytes) -> None:
+        """A snapshot as it was said when it was noted."""
+        self.know_table(table_id, decode_table(raw))
+
+    def of_tables(self) -> list[RestoredNote]:
+        """Of the tables: the newest snapshot of each."""
+        return [
+            RestoredNote(table_page(TableId(table_id)), MARK, encode_note(note), False, None)
+            for table_id, note in sorted(self._tables.items())
+        ]
+
+
+def restored_note(note: Note) -> RestoredNote:
+    """A note that is written by a restore."""
+    return RestoredNote(note.page, note.field, note.value, note.keep_first, note.ttl_ms)
+
+
+def _shoe_note(table_id: str, finished: Finished, ttl_ms: int) -> RestoredNote:
+    shoe = finished.shoe
+    value = msgspec.json.encode((finished.first_event, shoe.decks, shoe.burn_card))
+    return RestoredNote(shoe_page(TableId(table_id), ShoeId(shoe.shoe_id)), MARK, value, True, ttl_ms)
