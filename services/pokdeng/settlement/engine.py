@@ -19,6 +19,7 @@ from pokdeng.ledger.port import LedgerLostError
 from pokdeng.settlement.batch import Batch
 from pokdeng.settlement.cashier import Cashier
 from pokdeng.settlement.desk import Desk
+from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.progress import Progress
 from pokdeng.settlement.recall import recall
 from pokdeng.settlement.recovery import read_back
@@ -65,8 +66,10 @@ class Engine:
         clock: Callable[[], float] = time.monotonic,
         now_ms: Callable[[], int] = wall_ms,
         commit_every_s: float = COMMIT_EVERY_S,
+        fuse: Fuse | None = None,
     ) -> None:
         """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds; `now_ms` since the epoch."""
+        self.fuse = fuse or Fuse()
         self._clock = clock
         self._commit_every_s = commit_every_s
         self._now_ms = now_ms
@@ -173,6 +176,7 @@ class Engine:
         finally:
             self._desks.clear()
             self._cashiers.clear()
+            self.fuse.forget()
 
     def arrived(self, partition: TopicPartition, records: Sequence[Record]) -> None:
         """Queue what arrived."""
@@ -242,7 +246,14 @@ class Engine:
         """Reasons why owned partitions are not worked on now."""
         asked_at = self._ledger_asked_at
         waits_s = 0.0 if asked_at is None else self._clock() - asked_at
-        return [f"the ledger has not answered for {waits_s:.1f} s"] if waits_s > LEDGER_ANSWERS_WITHIN_S else []
+        silent = [f"the ledger has not answered for {waits_s:.1f} s"] if waits_s > LEDGER_ANSWERS_WITHIN_S else []
+        return [*silent, *self.fuse.open.values()]
+
+    def reset_fuse(self) -> list[str]:
+        """Take again what the fuse had stopped; why it was."""
+        reasons = self.fuse.reset()
+        self._wake.set()
+        return reasons
 
     async def places(self) -> dict[Source, Place]:
         """Where each source stands, and whether it has more to read. Nothing while it need not move.
@@ -345,7 +356,7 @@ class Engine:
 
     async def _fold(self) -> Batch:
         batch = Batch(self._house.voice, self._read_before)
-        desks = list(self._desks.values())
+        desks = self._taken_desks()
         if desks:
             limit = max(BATCH_RECORDS // 8, BATCH_RECORDS // len(desks))
             reads_of = [(desk, desk.read(limit)) for desk in desks]
@@ -354,8 +365,14 @@ class Engine:
             for desk, reads in reads_of:
                 desk.fold(batch, reads, memory, now)
         for cashier in self._cashiers.values():
-            cashier.fold(batch, BATCH_RECORDS)
+            if TopicPartition(self._house.topics.funds, cashier.partition) not in self.fuse.open:
+                cashier.fold(batch, BATCH_RECORDS)
         return batch
+
+    def _taken_desks(self) -> list[Desk]:
+        """The desks whose records are taken: all but those of which the fuse is open."""
+        stopped = {place.partition for place in self.fuse.open if place.topic != self._house.topics.funds}
+        return [desk for desk in self._desks.values() if desk.partition not in stopped]
 
     async def _apply(self, batch: Batch) -> None:
         if batch.operations:
@@ -366,6 +383,8 @@ class Engine:
         else:
             answers = []
         batch.answered(answers)
+        if self.fuse.is_there:
+            self.fuse.count(batch.records, batch.dead_by_partition(), self._clock())
         if batch.notes:
             await self._ledger.remember(batch.notes)
 
@@ -374,7 +393,7 @@ class Engine:
         topics = self._house.topics
         due = now + COMMIT_EVERY_S
         asked: dict[TopicPartition, tuple[Merge, int]] = {}
-        for desk in self._desks.values():
+        for desk in self._taken_desks():
             merge = desk.merge
             for side, topic in ((FIRST, topics.table_events), (SECOND, topics.bets)):
                 merge.consumed(side, self._transport.position(TopicPartition(topic, desk.partition)))

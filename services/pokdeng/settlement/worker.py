@@ -19,6 +19,7 @@ from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableE
 from pokdeng.rules import RULESET
 from pokdeng.settlement.engine import COMMIT_EVERY_S, Engine
 from pokdeng.settlement.expectation import expectation
+from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.house import House
 from pokdeng.settlement.pages import Pages
 from pokdeng.settlement.reporting import MetricsObserver
@@ -60,6 +61,8 @@ class WorkerSettings:
     commit_every_s: float = COMMIT_EVERY_S
     http_host: str = "127.0.0.1"
     http_port: int = 6066
+    dead_letter_fuse: float | None = None
+    """The share of dead letters, 0 .. 1, from which on a partition is not taken any more; None: no fuse."""
 
 
 class Worker:
@@ -187,6 +190,7 @@ class Worker:
             house,
             self.observer,
             group=self._settings.group,
+            fuse=Fuse(self._settings.dead_letter_fuse),
             clock=self._clock,
             now_ms=self._now_ms,
             commit_every_s=self._settings.commit_every_s,
@@ -310,3 +314,13 @@ class Worker:
         """Set the gauges."""
         if self._standing is not None:
             self._standing.show(self._metrics)
+        if self.engine is not None:
+            self._metrics.set("fuses_open", len(self.engine.fuse.open))
+
+    def open_fuses(self) -> list[str]:
+        """Why partitions are not taken, where the dead-letter fuse is open."""
+        return [] if self.engine is None else list(self.engine.fuse.open.values())
+
+    def reset_fuses(self) -> list[str]:
+        """Take them again; why they were not."""
+        return [] if self.engine is None else self.engine.reset_fuse()
