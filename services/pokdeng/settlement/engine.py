@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import structlog
@@ -25,13 +24,13 @@ from pokdeng.settlement.recall import recall
 from pokdeng.settlement.recovery import read_back
 from pokdeng.settlement.restoring import wall_ms
 from pokdeng.settlement.speaker import Speaker
-from pokdeng.settlement.takeover import check_same_log, fence, starting_offsets
+from pokdeng.settlement.takeover import check_same_log, fence, starting_offsets, wholly
 from pokdeng.settlement.watchdog import Place
 from pokdeng.stream.merge import FIRST, SECOND, Merge
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from pokdeng.ledger.port import Ledger, Source
     from pokdeng.settlement.house import House
@@ -111,7 +110,7 @@ class Engine:
         self._wake.set()
 
     async def _own(self, assignment: Assignment) -> None:
-        async with self._turn, self._owned_wholly():
+        async with self._turn, wholly(self._desks, self._cashiers):
             topics = self._house.topics
             tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
             bets = sorted(p.partition for p in assignment.partitions if p.topic == topics.bets)
@@ -148,16 +147,6 @@ class Engine:
             self._progress = Progress(self._transport, self._ledger, self._house)
             self.is_recovered = True
             _log.info("assigned", tables=tables, funds=funds, generation=assignment.generation, read_back=sum(counts))
-
-    @asynccontextmanager
-    async def _owned_wholly(self) -> AsyncIterator[None]:
-        """What could not be taken over is not owned at all: the loop must not turn with a part of it."""
-        try:
-            yield
-        except Exception:
-            self._desks.clear()
-            self._cashiers.clear()
-            raise
 
     async def revoked(self) -> None:
         """Finish what is under way, commit, forget. Within `REVOKE_WITHIN_S`, or without the commit."""
@@ -382,6 +371,8 @@ class Engine:
             self._observer.ledger_called(self._clock() - began)
         else:
             answers = []
+            if batch.has_decided and not batch.notes:  # by what was read: is it still there, and ours?
+                await self._ledger.renew(self._sources)
         batch.answered(answers)
         if self.fuse.is_there:
             self.fuse.count(batch.records, batch.dead_by_partition(), self._clock())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
@@ -13,7 +14,7 @@ from pokdeng.settlement.incarnation import check_nothing_is_lost
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import AsyncIterator, Callable, Collection, Sequence
 
     from pokdeng.ledger.port import Ledger, Source
     from pokdeng.settlement.cashier import Cashier
@@ -23,6 +24,17 @@ if TYPE_CHECKING:
     from pokdeng.wire import Topics
 
 _log = structlog.get_logger(__name__)
+
+
+@asynccontextmanager
+async def wholly(*owned: dict[int, Any]) -> AsyncIterator[None]:
+    """What could not be taken over is not owned at all: the loop must not turn with a part of it."""
+    try:
+        yield
+    except Exception:
+        for part in owned:
+            part.clear()
+        raise
 
 
 async def starting_offsets(log: Log, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
