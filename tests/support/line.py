@@ -60,6 +60,7 @@ class Line:
             self.broker.create_topic(name, partitions)
         self.store = MemoryStore()
         self.limits = limits or Limits()
+        self.quiet_ms = 0
         self.new_ledger = ledger or (lambda: MemoryLedger(self.store))
 
     def records(self, *kinds: TopicKind) -> list[Record]:
@@ -80,6 +81,7 @@ class Line:
             remember_ms=REMEMBER_MS,
             table_partitions=self.partitions,
             funds_partitions=self.partitions,
+            quiet_ms=self.quiet_ms,
         )
 
     @asynccontextmanager

@@ -161,7 +161,7 @@ async def _rebuild(
             looks_first=False,
         )
         restorer = Restorer(plan, on_stage=lambda stage: bar.say(stage.says, stage.done, stage.total))
-        restored = await restorer.run(dict)
+        restored = await restorer.run(lambda _: {})
     finally:
         await log.stop()
         await ledger.close()
