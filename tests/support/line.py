@@ -96,7 +96,7 @@ class Line:
     async def start_worker(self, group: str = "settlement", name: str = "w1") -> RunningWorker:
         """A worker's engine, to be stopped or killed by the test."""
         ledger = self.new_ledger()
-        if not await ledger.open():
+        if not await ledger.open() and not self.records(*OUTPUTS):
             await ledger.create()
         log = MemoryLog(
             self.broker,
@@ -200,7 +200,7 @@ class RunningWorker:
         """All that runs of it: the loop, what is being said or committed, and what an assignment does."""
         engine, guard = self.engine, self.log._guard
         assigning = None if guard is None else guard._assigned
-        others = (engine._speaker._saying, engine._progress._commit, assigning)
+        others = (engine._speaker._saying, engine._progress._commit, engine._loss._task, assigning)
         return {self.task, self._failed, *(task for task in others if task is not None)}
 
     @staticmethod
