@@ -105,7 +105,8 @@ class Line:
             others=(self.topics.funds,),
             name=name,
         )
-        engine = Engine(log, ledger, self.house(), SilentObserver(), group=group)
+        now_ms = self.broker._clock_ms
+        engine = Engine(log, ledger, self.house(), SilentObserver(), group=group, now_ms=now_ms)
         await log.start(engine)
         return RunningWorker(self, log, ledger, engine, group)
 
