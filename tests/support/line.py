@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from pokdeng.ledger.port import Ledger
+    from pokdeng.settlement.observer import Observer
     from pokdeng.stream.port import Record
 
 REMEMBER_MS = 26 * 3_600_000
@@ -61,6 +62,8 @@ class Line:
         self.store = MemoryStore()
         self.limits = limits or Limits()
         self.quiet_ms = 0
+        self.observer: Observer = SilentObserver()
+        """Whom workers tell what they did; those started from now on."""
         self.new_ledger = ledger or (lambda: MemoryLedger(self.store))
 
     def records(self, *kinds: TopicKind) -> list[Record]:
@@ -106,7 +109,7 @@ class Line:
             name=name,
         )
         now_ms = self.broker._clock_ms
-        engine = Engine(log, ledger, self.house(), SilentObserver(), group=group, now_ms=now_ms)
+        engine = Engine(log, ledger, self.house(), self.observer, group=group, now_ms=now_ms)
         await log.start(engine)
         return RunningWorker(self, log, ledger, engine, group)
 

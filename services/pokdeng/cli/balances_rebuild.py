@@ -27,6 +27,7 @@ from pokdeng.wire import Topics
 
 if TYPE_CHECKING:
     from pokdeng.ledger.port import Source
+    from pokdeng.ledger.redis_settings import RedisSettings
     from pokdeng.restore.restore import Restored
     from pokdeng.stream.kafka import KafkaSettings
 
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
 @options.as_json
 def command(
     *,
-    redis: str,
+    redis: RedisSettings,
     prefix: str,
     buckets: int,
     group: str,
@@ -129,14 +130,13 @@ def _asked(ledger: RedisLedger) -> tuple[Standing, list[Source]]:
         raise click.ClickException(str(error)) from error
 
 
-def _question(standing: Standing, redis: str) -> str:
-    place = redis.rpartition("@")[2].removeprefix("redis://")
+def _question(standing: Standing, redis: RedisSettings) -> str:
     is_there = {
         Standing.EMPTY: "is empty",
         Standing.DOUBTFUL: "holds a ledger that is doubted; it will be forgotten",
         Standing.SOUND: "holds a ledger that takes writers; it will be forgotten",
     }[standing]
-    return f"Redis at {place} {is_there}. Fill it from the log?"
+    return f"Redis at {redis} {is_there}. Fill it from the log?"
 
 
 async def _rebuild(

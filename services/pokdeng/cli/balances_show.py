@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,9 @@ from pokdeng.events.ids import AccountId
 from pokdeng.ledger.port import Account, LedgerError
 from pokdeng.ledger.redis_ledger import RedisLedger
 
+if TYPE_CHECKING:
+    from pokdeng.ledger.redis_settings import RedisSettings
+
 
 @click.command("show")
 @click.argument("account", type=options.Id())
@@ -20,7 +24,7 @@ from pokdeng.ledger.redis_ledger import RedisLedger
 @options.prefix
 @options.buckets
 @options.as_json
-def command(*, account: str, redis: str, prefix: str, buckets: int, as_json: bool) -> None:
+def command(*, account: str, redis: RedisSettings, prefix: str, buckets: int, as_json: bool) -> None:
     """Show one ACCOUNT's balance. Exit 1 where there is none."""
     try:
         found = asyncio.run(_look_up(redis, prefix, buckets, account))
@@ -52,7 +56,7 @@ def command(*, account: str, redis: str, prefix: str, buckets: int, as_json: boo
         click.echo("overdrawn: bets and withdrawals are refused until available is back at 0")
 
 
-async def _look_up(redis: str, prefix: str, buckets: int, account: str) -> Account | None:
+async def _look_up(redis: RedisSettings, prefix: str, buckets: int, account: str) -> Account | None:
     ledger = RedisLedger(redis, prefix=prefix, buckets=buckets)
     try:
         if not await ledger.open():

@@ -22,6 +22,7 @@ from pokdeng.stream.port import LogError
 from pokdeng.wire import Topics
 
 if TYPE_CHECKING:
+    from pokdeng.ledger.redis_settings import RedisSettings
     from pokdeng.stream.kafka import KafkaSettings
 
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 @options.as_json
 def command(
     *,
-    redis: str,
+    redis: RedisSettings,
     prefix: str,
     buckets: int,
     settle_ms: int,

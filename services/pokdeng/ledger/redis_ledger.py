@@ -33,6 +33,8 @@ from pokdeng.ledger.redis_restoring import RedisRestoring
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 
+    from pokdeng.ledger.redis_settings import RedisSettings
+
 FORMAT: Final = "1"
 """Version of what is stored; another one is refused."""
 
@@ -56,7 +58,7 @@ class RedisLedger:
 
     def __init__(
         self,
-        url: str,
+        address: RedisSettings | str,
         *,
         prefix: str = "pokdeng",
         buckets: int = BUCKETS,
@@ -68,7 +70,7 @@ class RedisLedger:
         """Remember the settings; nothing is connected before `open`.
 
         Args:
-            url: `redis://`, `rediss://` or `unix://`.
+            address: `redis://`, `rediss://` or `unix://`, or that with names, passwords and certificates.
             prefix: begins every key; one ledger per prefix.
             buckets: fixed when the ledger is created.
             lease_ms: how long a silent owner keeps other groups out.
@@ -87,7 +89,7 @@ class RedisLedger:
         self._transfer_ttl_ms = transfer_ttl_ms
         self._owned: dict[Source, _Owned] = {}
         self._bucket_cache: dict[AccountId, int] = {}
-        self._pipeline = RedisPipeline(url, timeout_ms=timeout_ms, retry_budget_ms=retry_budget_ms)
+        self._pipeline = RedisPipeline(address, timeout_ms=timeout_ms, retry_budget_ms=retry_budget_ms)
         self._restoring = RedisRestoring(self._pipeline, prefix=prefix, buckets=buckets, version=FORMAT)
 
     async def open(self) -> bool:

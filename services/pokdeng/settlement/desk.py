@@ -266,9 +266,16 @@ class Desk:
     def watermarks(self) -> tuple[int, int]:
         """The next offsets to commit, of table events and of bets: nothing below is needed by a replay."""
         oldest_event = self.floor.oldest_needed
-        next_event = self.next_event if oldest_event is None else min(oldest_event, self.next_event)
+        next_event = self.next_event if oldest_event is None else min(oldest_event.offset, self.next_event)
         needed = [book.oldest_needed for book in self.books.values()]
         return next_event, min([self.next_bet, *(oldest for oldest in needed if oldest is not None)])
+
+    @property
+    def needed_since_ms(self) -> tuple[int | None, int | None]:
+        """The broker times since when a replay needs table events, and bets (no later than these); None where none."""
+        event = self.floor.oldest_needed
+        rounds = [book.table_round.opened.at_ms for book in self.books.values() if book.oldest_needed is not None]
+        return (None if event is None else event.at_ms), min(rounds, default=None)
 
     def idle_notes(self) -> list[Note]:
         """Notes of tables where nothing is going on, that would keep the log for nothing. Then call `noted_idle`."""

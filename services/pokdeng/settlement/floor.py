@@ -48,8 +48,8 @@ class Floor:
         self._tables: dict[TableId, Table] = {}
         self._snapshots: dict[TableId, TableNote] = {}
         """The newest point of each table at which none of its rounds was open, as far as it was said or noted."""
-        self._since: dict[TableId, deque[int]] = {}
-        """The offsets of each table's events since then: a replay needs them again."""
+        self._since: dict[TableId, deque[Mark]] = {}
+        """Where each table's events since then lie: a replay needs them again."""
 
     def table(self, table_id: TableId) -> Table | None:
         """A table, None where it is not loaded."""
@@ -83,13 +83,14 @@ class Floor:
         if past is not None:
             self._tell(record, event, table, past)
             return
-        after, verdict = evolve(table, event, Mark(offset, record.timestamp))
+        mark = Mark(offset, record.timestamp)
+        after, verdict = evolve(table, event, mark)
         if after is not table:
             self._tables[table_id] = after
             try:
-                self._since[table_id].append(offset)
+                self._since[table_id].append(mark)
             except KeyError:
-                self._since[table_id] = deque((offset,))
+                self._since[table_id] = deque((mark,))
         self._tell(record, event, after, verdict)
 
     def has_absorbed(self, table_id: TableId, offset: int) -> bool:
@@ -103,7 +104,7 @@ class Floor:
         if known is None or known.as_of < snapshot.as_of:
             self._snapshots[table_id] = snapshot
             since = self._since.get(table_id)
-            while since and since[0] <= snapshot.as_of:
+            while since and since[0].offset <= snapshot.as_of:
                 since.popleft()
 
     def snapshot(self, table_id: TableId) -> TableNote | None:
@@ -117,8 +118,8 @@ class Floor:
         """
         for table_id, since in self._since.items():
             table = self._tables[table_id]
-            if since and since[-1] < below and all(round_.is_over for round_ in table.rounds.values()):
-                yield table, since[-1]
+            if since and since[-1].offset < below and all(round_.is_over for round_ in table.rounds.values()):
+                yield table, since[-1].offset
 
     def forget_round(self, table_id: TableId, round_id: RoundId) -> None:
         """A round is finished and noted: it leaves memory."""
@@ -128,8 +129,8 @@ class Floor:
             self._tables[table_id] = table._replace(rounds=rounds)
 
     @property
-    def oldest_needed(self) -> int | None:
-        """The oldest event that a replay needs, None where it needs none."""
+    def oldest_needed(self) -> Mark | None:
+        """Where the oldest event lies that a replay needs, None where it needs none."""
         return min((since[0] for since in self._since.values() if since), default=None)
 
     def _tell(self, record: Record, event: TableEvent, table: Table, verdict: Verdict) -> None:

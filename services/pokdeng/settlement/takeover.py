@@ -29,10 +29,11 @@ async def starting_offsets(log: Log, partitions: Sequence[TopicPartition]) -> di
 
 async def check_same_log(
     log: Log, ledger: Ledger, topics: Topics, desks: Collection[Desk], cashiers: Collection[Cashier]
-) -> None:
+) -> dict[TopicPartition, int]:
     """Refuse a log that ends before what the ledger has applied: it is another one, under the same names.
 
-    Its records would be taken for ones that were read before, and be passed over in silence.
+    Its records would be taken for ones that were read before, and be passed over in silence. Returns the first offset
+    of each input partition behind what was acknowledged before, as far as that is noted.
 
     Raises:
         AnotherLogError: naming the partition and both offsets.
@@ -40,7 +41,7 @@ async def check_same_log(
     places = [TopicPartition(topics.funds, cashier.partition) for cashier in cashiers]
     events = {desk: TopicPartition(topics.table_events, desk.partition) for desk in desks}
     bets = [TopicPartition(topics.bets, desk.partition) for desk in desks]
-    await check_anchors(log, ledger, [*places, *events.values(), *bets])
+    acknowledged = await check_anchors(log, ledger, [*places, *events.values(), *bets])
     newest = await ledger.newest_transfers([cashier.source for cashier in cashiers])
     ends = await log.end_offsets([*places, *events.values()])
     for place, offset in zip(places, newest, strict=True):
@@ -50,3 +51,4 @@ async def check_same_log(
             )
     for desk, place in events.items():
         desk.event_end = ends[place]
+    return acknowledged
