@@ -15,12 +15,12 @@ from zlib import crc32
 
 from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_store import MemoryStore
-from pokdeng.ledger.port import LedgerLostError
 from pokdeng.simulator.destinations import Places
 from pokdeng.stream.memory import MemoryBroker
 from pokdeng.stream.port import TopicPartition
 from pokdeng.wire import Topics
 from tests.checker.checker import check
+from tests.settlement.plays import name_of
 from tests.simulation.disasters import Disasters
 from tests.simulation.faults import BEAT, Fault, Fired, Injector
 from tests.simulation.inputs import Spec, steps_of
@@ -122,17 +122,10 @@ class World:
             return
         if not isinstance(error, EXPECTED):
             self.find(f"{life.name} stopped with {type(error).__name__}: {error}")
-        elif isinstance(error, LedgerLostError):
-            self.disasters.lost(error)
 
     def find(self, what: str) -> None:
         """Something is wrong."""
         self.findings.append(what)
-
-    def note_twice(self, life: Life) -> bool:
-        """A batch comes twice."""
-        self.disasters.fire_last("published", life.name)
-        return True
 
     # The play
 
@@ -191,12 +184,14 @@ class World:
         """A new group reads the whole log against the same ledger: nothing may move."""
         if self.spec.jumps:
             await asyncio.sleep(_DAY_AND_MORE_S)
-        before = await self.balances()
+        before, said = await self.balances(), self.said()
         self._group, self._keepers, self.lives, self.wanted = "another-group", [], {}, 1
         await self.rest()
         after = await self.balances()
         if before != after:
             self.find(f"balances moved when the log was read again: {before} became {after}")
+        for name in sorted(self.said() - said):
+            self.find(f"{name} was said only when the log was read again")
 
     # Judgement
 
@@ -208,6 +203,10 @@ class World:
             for number in range(self.spec.partitions)
             for record in self.broker.partition(TopicPartition(self.topics.name(kind), number)).records
         ]
+
+    def said(self) -> set[str]:
+        """The names of all facts, and the places of all dead letters."""
+        return {name_of(record) for record in self.records(*OUTPUTS)}
 
     async def balances(self) -> dict[str, tuple[int, int, int, str]]:
         """Available, held, sequence and currency of every account."""

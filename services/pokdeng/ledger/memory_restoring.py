@@ -53,7 +53,8 @@ class MemoryRestoring:
         return self._standing()
 
     async def begin(self) -> str:
-        """Have every bucket refuse every writer."""
+        """Have every bucket refuse every writer. Whoever led leads anew: the server may have restarted meanwhile."""
+        self._term = 0
         return await self._call("begin", 0, self._begin)
 
     async def say_quiet(self, restore: str, waits_ms: Mapping[Source, int]) -> None:
@@ -71,7 +72,7 @@ class MemoryRestoring:
 
     async def lead(self, restore: str, leader: str) -> int:
         """Take the lead, or keep it."""
-        self._term = await self._call("lead", 0, partial(self._lead, restore, leader))
+        self._term = await self._call("lead", 0, partial(self._lead, restore, leader, is_anew=self._term == 0))
         self._restore, self._incarnation = restore, self._store.incarnation
         return self._term
 
@@ -170,13 +171,13 @@ class MemoryRestoring:
         for source, wait_ms in waits_ms.items():
             state.quiet_at[source] = min(state.quiet_at.get(source, now + wait_ms), now + wait_ms)
 
-    def _lead(self, restore: str, leader: str) -> int:
+    def _lead(self, restore: str, leader: str, *, is_anew: bool) -> int:
         state, now = self._state(restore), self._store.clock()
         is_led = state.leads_until > now
         if is_led and state.leader != leader:
             return 0
-        if not is_led:
-            state.term += 1
+        state.term += not is_led
+        if is_anew or not is_led:
             for bucket in self._store.buckets:
                 bucket.stamp = (restore, state.term, self._store.incarnation)
         state.leader, state.leads_until = leader, now + LEAD_MS

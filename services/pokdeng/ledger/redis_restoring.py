@@ -94,7 +94,8 @@ class RedisRestoring:
         return Standing.SOUND if all(run_id == now for run_id, now in verified) else Standing.DOUBTFUL
 
     async def begin(self) -> str:
-        """Have every bucket refuse every writer."""
+        """Have every bucket refuse every writer. Whoever led leads anew: the server may have restarted meanwhile."""
+        self._led = ("", 0)
         if await self.standing() is not Standing.SOUND:
             await self._pipeline.send([("HSET", self._key(0, "m"), "r", "-")])
         keys = [self._key(0, "m"), self._key(0, "x")]
