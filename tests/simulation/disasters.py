@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 _LONGER_THAN_REMEMBERED_S: Final = 30 * 3600.0
-_SESSIONS_S: Final = (0.0, 0.2, 3.0)
+_SESSIONS_S: Final = (0.0, 0.0, 0.01, 0.1, 3.0)
 _SNAPSHOTS: Final = 12
 _LOOKS_EVERY_S: Final = 0.5
 _ANSWERS: Final = {Point.ACKNOWLEDGE: ACKNOWLEDGE, Point.COMMITTED: COMMITTED, Point.ANSWER: ANSWER}

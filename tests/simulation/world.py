@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     from pokdeng.wire import TopicKind
     from tests.checker.report import Report
 
-_RESTART_S: Final = 0.7
 _REST_WITHIN_S: Final = 300.0
 _DAY_AND_MORE_S: Final = 30 * 3600.0
+_LEASE_S: Final = 31.0
+"""By then no lease of the first group lives."""
+_LOOK_S: Final = 0.2
 _MOST_LIVES: Final = 60
 """A worker that starts so often in a world is never going to live."""
 
@@ -103,7 +105,7 @@ class World:
         while self.wanted >= 0:
             await self.disasters.day.wait()
             if slot >= self.wanted:
-                await asyncio.sleep(_RESTART_S)
+                await asyncio.sleep(_LOOK_S)
                 continue
             self._born += 1
             if self._born > _MOST_LIVES:
@@ -114,7 +116,7 @@ class World:
             if life.was_killed:
                 self.loop.call_later(self.disasters.session_s(), life.throw_out)
             self._look_at(life)
-            await asyncio.sleep(_RESTART_S)
+            await asyncio.sleep(self.spec.restart_s if self._born < _MOST_LIVES // 2 else 1.0)
 
     def _look_at(self, life: Life) -> None:
         error = life.error
@@ -144,6 +146,7 @@ class World:
                 topic, partition = places.of(step)
                 self.broker.append(topic, step.key, step.value, (), partition)
             await asyncio.sleep(0.001)
+        await asyncio.sleep(self.spec.trouble_s)
 
     async def rest(self) -> None:
         """Heal, and work until every record is dealt with; then stop in order."""
@@ -182,8 +185,7 @@ class World:
 
     async def read_again(self) -> None:
         """A new group reads the whole log against the same ledger: nothing may move."""
-        if self.spec.jumps:
-            await asyncio.sleep(_DAY_AND_MORE_S)
+        await asyncio.sleep(_DAY_AND_MORE_S if self.spec.jumps else _LEASE_S)
         before, said = await self.balances(), self.said()
         self._group, self._keepers, self.lives, self.wanted = "another-group", [], {}, 1
         await self.rest()
