@@ -18,6 +18,26 @@ def forget_notes(played: Scene) -> None:
     played.line.store.new_incarnation()
 
 
+def test_a_copy_that_is_read_again_when_it_is_forgotten_says_nothing() -> None:
+    """A late copy was a duplicate; a new group reads it when bets, notes and all are forgotten."""
+
+    async def play() -> None:
+        async with scene() as played:
+            await played.play(FIVE_ACCOUNTS)
+            await played.play(f"{ONE_ROUND}\nbet b1 A-1 player_1 1000\ncancel b1 A-1 #c\nagain c")
+            await played.stop()
+            said = played.facts()
+            for bucket in played.line.store.buckets:
+                bucket.rounds.clear()
+                for page in [page for page in bucket.notes if page.startswith("round|")]:
+                    del bucket.notes[page]
+            await played.start(group="second")
+            await played.caught_up()
+            assert sorted(set(played.facts())) == sorted(set(said))
+
+    asyncio.run(play())
+
+
 def test_nothing_is_said_by_what_a_forgetful_ledger_does_not_know() -> None:
     """An event about a round whose note is lost stops the worker at the next look, and is no dead letter."""
 
