@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_store import MemoryStore
+from pokdeng.ledger.port import BetState
 from pokdeng.restore.folding import Times
 from pokdeng.restore.reading import ends_of, fact_partitions
 from pokdeng.restore.restore import Restored, answered_funds, fill
@@ -77,3 +78,15 @@ def pages(store: MemoryStore) -> dict[str, dict[str, bytes]]:
     return {
         page: fields for bucket in store.buckets for page, fields in bucket.notes.items() if not page.startswith("log|")
     }
+
+
+def check_same_contents(restored: MemoryStore, living: MemoryStore) -> None:
+    """Every balance, bet and transfer is there as it was; what was refused may be a record instead of a note."""
+    for there, was in zip(restored.buckets, living.buckets, strict=True):
+        assert there.accounts == was.accounts
+        assert there.transfers == was.transfers
+        for round_, bets in there.rounds.items():
+            known = was.rounds.get(round_, {})
+            assert {bet_id: bets.get(bet_id) for bet_id in known} == known
+            assert all(bets[bet_id].record.state is BetState.REFUSED for bet_id in bets.keys() - known.keys())
+        assert was.rounds.keys() <= there.rounds.keys()
