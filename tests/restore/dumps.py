@@ -17,10 +17,11 @@ async def dump(url: str, prefix: str) -> Dump:
         async for key in redis.scan_iter(match=f"{prefix}:*", count=1000):
             rest = key.rpartition(b"}")[2]
             if rest == b"a" or rest.startswith(b"r:"):
-                found |= {(key, field): value for field, value in (await redis.hgetall(key)).items()}
+                fields: dict[bytes, bytes] = await redis.hgetall(key)  # type: ignore[assignment]  # nothing is decoded
+                found |= {(key, field): value for field, value in fields.items()}
                 found[key, b""] = b"for ever" if await redis.ttl(key) == -1 else b"for a time"
             elif rest.startswith(b"t:"):
-                found[key, b""] = await redis.get(key)
+                found[key, b""] = bytes(await redis.get(key) or b"")  # type: ignore[arg-type]  # as above
     finally:
         await redis.aclose()
     return found

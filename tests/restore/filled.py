@@ -10,7 +10,7 @@ from pokdeng.ledger.port import BetState
 from pokdeng.restore.folding import Times
 from pokdeng.restore.reading import ends_of, fact_partitions
 from pokdeng.restore.restore import Restored, answered_funds, fill
-from pokdeng.restore.stored import find_checkpoint
+from pokdeng.restore.stored import find_checkpoint, noted_tables
 from pokdeng.settlement.past import Past
 from pokdeng.stream.memory import MemoryLog
 from tests.support.line import INPUTS, REMEMBER_MS
@@ -39,12 +39,15 @@ async def fill_ledger(
     """A ledger that takes no writers, filled from all that was said, and opened."""
     restoring = ledger.restoring()
     log = reader(line)
+    past = Past(remember_ms=remember_ms)
+    for table_id, note in (await noted_tables(log, line.topics)).items():
+        past.know_noted_table(table_id, note)
     assert await restoring.lead(await restoring.begin(), "test")
     restored = await fill(
         log,
         line.topics,
         restoring,
-        Past(remember_ms=remember_ms),
+        past,
         ends=await ends_of(log, await fact_partitions(log, line.topics)),
         times=Times(now_ms=now_ms, remember_ms=remember_ms, transfer_ttl_ms=TRANSFER_TTL_MS),
         checkpoint=await find_checkpoint(log, line.topics) if from_checkpoint else None,
