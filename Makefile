@@ -10,7 +10,7 @@ BASE ?= python:3.12-slim
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format lock schemas ops bench fuzz image sbom audit-dependencies clean
+.PHONY: help install demo test check format lock schemas ops bench tools chart-readme fuzz image sbom audit-dependencies chaos faults clean
 
 help: ## say what can be made
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -30,12 +30,14 @@ demo: $(STAMP) ## play eight tables against the real worker, and prove that the 
 test: $(STAMP) ## run the tests (on Apache Kafka and Redis too, where they are at hand)
 	$(BIN)/python -m pytest $(ARGS)
 
-check: $(STAMP) ## lint, types, layers, schemas, tidiness
+check: $(STAMP) ## lint, types, layers, schemas, the chart (where helm is: make tools)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pokdeng schemas --check
+	$(BIN)/python scripts/helm/readme.py --check
+	$(BIN)/python -m pytest -q tests/helm/test_manifests.py
 	$(BIN)/python -m ops --check
 	@if command -v promtool > /dev/null; then promtool test rules tests/ops/alerts/*.yaml; \
 		else echo "promtool is not installed (Debian: prometheus): rules and alerts are not checked"; fi
@@ -50,11 +52,23 @@ schemas: $(STAMP) ## write the JSON Schemas and the AsyncAPI document
 ops: $(STAMP) ## write the page of the metrics and the dashboard
 	$(BIN)/python -m ops
 
+faults: $(STAMP) ## play thousands of simulated bad days (RUNS=2000), or one again (SEED=...)
+	$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED)) $(if $(RUNS),--runs $(RUNS)) $(ARGS)
+
 bench: $(STAMP) ## measure on Apache Kafka and Redis (POKDENG_TEST_KAFKA, or Java and Maven)
 	$(BIN)/python -m bench $(ARGS)
 
+tools: $(STAMP) ## fetch helm, kubeconform and schemas into .cache, for make check and the tests
+	scripts/helm/tools
+
+chart-readme: $(STAMP) ## write the table of values into the chart's README
+	$(BIN)/python scripts/helm/readme.py
+
 fuzz: $(STAMP) ## a million bad records through the decoder, and a million through the worker (ARGS="--records 50000 --seed 7")
 	$(BIN)/python -m tests.fuzz $(ARGS)
+
+chaos: $(STAMP) ## a storm of kills over workers, Kafka and Redis (ARGS="--bets 1000000 --kills 200 --seconds 1500"): minutes
+	$(BIN)/python -m tests.chaos $(ARGS)
 
 image: ## build the image (BASE=, IMAGE=, DOCKER=; ARGS for more build options)
 	DOCKER_BUILDKIT=1 $(DOCKER) build --build-arg BASE=$(BASE) --build-arg VERSION=$(VERSION) \
@@ -83,6 +97,8 @@ sbom: $(AUDIT_STAMP) ## write what the service is made of, as CycloneDX, to buil
 audit-dependencies: $(AUDIT_STAMP) ## ask PyPI (or ADVISORIES=osv) for known weaknesses of what is locked
 	$(AUDIT_BIN)/pip-audit --strict --disable-pip --require-hashes --progress-spinner off -s $(ADVISORIES) \
 		-r requirements/runtime.txt -r requirements/dev.txt
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade requirements/go.in -o requirements/go.txt
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade --no-deps requirements/kubernetes-schemas.in -o requirements/kubernetes-schemas.txt
 
 clean: ## remove what was installed and cached
 	rm -rf $(VENV) build .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pokdeng.ledger.embedded import EmbeddedServer
-from tests.ledger.world import MemoryWorld, RedisWorld
+from tests.ledger.cluster import redis_cluster
+from tests.ledger.world import ClusterWorld, MemoryWorld, RedisWorld
+from tests.support.containers import REDIS_IMAGE, has_image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from tests.ledger.world import World
 
 
-GIVEN = os.environ.get("POKDENG_TEST_REDIS", "")
+HAS_REDIS = bool(os.environ.get("POKDENG_TEST_REDIS")) or has_image(REDIS_IMAGE)
 
 
 @pytest.fixture(scope="session")
@@ -42,12 +44,26 @@ def redis_world(server_url: str) -> RedisWorld:
     return RedisWorld(server_url)
 
 
-@pytest.fixture(params=["memory", "embedded", *(["given"] if GIVEN else [])])
+@pytest.fixture(scope="session")
+def cluster_url() -> Iterator[str]:
+    """A Redis Cluster of three masters for the whole session."""
+    with asyncio.Runner() as runner:
+        context = redis_cluster()
+        cluster = runner.run(context.__aenter__())
+        try:
+            yield cluster.url
+        finally:
+            runner.run(context.__aexit__(None, None, None))
+
+
+@pytest.fixture(params=["memory", "embedded", "cluster", *(["given"] if HAS_REDIS else [])])
 def world(request: pytest.FixtureRequest) -> World:
-    """The in-memory twin, the embedded server, and the one that `POKDENG_TEST_REDIS` names where it is set."""
+    """The twin, the embedded server, a cluster of three, and a Redis that is given or in a container, if there is one."""
     if request.param == "memory":
         return MemoryWorld()
+    if request.param == "cluster":
+        return ClusterWorld(str(request.getfixturevalue("cluster_url")))
     if request.param == "given":
-        return RedisWorld(GIVEN)
+        return RedisWorld(request.getfixturevalue("given_redis_url"))
     url: str = request.getfixturevalue("server_url")
     return RedisWorld(url)

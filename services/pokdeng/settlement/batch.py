@@ -6,7 +6,7 @@ all of it is acknowledged.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -127,6 +127,14 @@ class Batch:
         record, reason, detail = self.letters[partition][index]
         self.dead_letters[partition][index] = self.voice.truncated(record, reason, detail)
 
+    def dead_by_partition(self) -> dict[TopicPartition, int]:
+        """How many dead letters came of each input partition."""
+        return Counter(
+            TopicPartition(record.topic, record.partition)
+            for letters in self.letters.values()
+            for record, _, _ in letters
+        )
+
     def duplicate(self, record: Record) -> None:
         """A record says what is known: counted, nothing else."""
         self.count(record, duplicates(record.topic))
@@ -135,6 +143,11 @@ class Batch:
         """Count what a record came to, where the ledger does not know it: not again when it is read again."""
         if record.offset >= self.read_before.get(TopicPartition(record.topic, record.partition), 0):
             self.tally[key] += 1
+
+    @property
+    def has_decided(self) -> bool:
+        """Whether something will be said that the ledger is not asked for."""
+        return bool(self.dead_letters or self.facts or self.rounds)
 
     @property
     def is_empty(self) -> bool:

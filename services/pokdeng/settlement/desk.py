@@ -73,6 +73,10 @@ class Desk:
         self._idle: dict[TableId, TableNote] = {}
         self._batch: Batch
 
+    def said_before(self, offset: int) -> None:
+        """All of `bets` below this offset was acknowledged by an earlier owner."""
+        self._betting.said_below = offset
+
     def read(self, limit: int) -> list[Read]:
         """Take up to `limit` records that may be processed now, decoded."""
         out: list[Read] = []

@@ -18,13 +18,14 @@ from pokdeng.ledger.port import LedgerLostError
 from pokdeng.settlement.batch import Batch
 from pokdeng.settlement.cashier import Cashier
 from pokdeng.settlement.desk import Desk
+from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.loss import Loss
 from pokdeng.settlement.progress import Progress
 from pokdeng.settlement.recall import recall
 from pokdeng.settlement.recovery import read_back
 from pokdeng.settlement.restoring import wall_ms
 from pokdeng.settlement.speaker import Speaker
-from pokdeng.settlement.takeover import check_same_log, starting_offsets
+from pokdeng.settlement.takeover import all_or_nothing, check_same_log, starting_offsets
 from pokdeng.settlement.watchdog import Place
 from pokdeng.stream.merge import FIRST, SECOND, Merge
 from pokdeng.stream.port import TopicPartition
@@ -64,9 +65,14 @@ class Engine:
         group: str,
         clock: Callable[[], float] = time.monotonic,
         now_ms: Callable[[], int] = wall_ms,
+        commit_every_s: float = COMMIT_EVERY_S,
+        fuse: Fuse | None = None,
     ) -> None:
-        """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds; `now_ms` the wall clock."""
+        """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds; `now_ms` since the epoch."""
+        self.fuse = fuse or Fuse()
         self._clock = clock
+        self._commit_every_s = commit_every_s
+        self._now_ms = now_ms
         self._transport = log
         self._ledger = ledger
         self._house = house
@@ -106,7 +112,7 @@ class Engine:
         self._wake.set()
 
     async def _own(self, assignment: Assignment) -> None:
-        async with self._turn:
+        async with self._turn, all_or_nothing(self._desks, self._cashiers):
             topics = self._house.topics
             tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
             bets = sorted(p.partition for p in assignment.partitions if p.topic == topics.bets)
@@ -166,6 +172,7 @@ class Engine:
             self._loss.released()
             self._desks.clear()
             self._cashiers.clear()
+            self.fuse.forget()
 
     def arrived(self, partition: TopicPartition, records: Sequence[Record]) -> None:
         """Queue what arrived."""
@@ -254,7 +261,14 @@ class Engine:
             return [f"ledger: {self._loss.says}"]
         asked_at = self._ledger_asked_at
         waits_s = 0.0 if asked_at is None else self._clock() - asked_at
-        return [f"the ledger has not answered for {waits_s:.1f} s"] if waits_s > LEDGER_ANSWERS_WITHIN_S else []
+        silent = [f"the ledger has not answered for {waits_s:.1f} s"] if waits_s > LEDGER_ANSWERS_WITHIN_S else []
+        return [*silent, *self.fuse.open.values()]
+
+    def reset_fuse(self) -> list[str]:
+        """Take again what the fuse had stopped; why it was."""
+        reasons = self.fuse.reset()
+        self._wake.set()
+        return reasons
 
     async def places(self) -> dict[Source, Place]:
         """Where each source stands, and whether it has more to read. Nothing while it need not move.
@@ -346,7 +360,7 @@ class Engine:
             await self._speaker.say(batch)
         now = self._clock()
         if now >= self._next_commit:
-            self._next_commit = now + COMMIT_EVERY_S
+            self._next_commit = now + self._commit_every_s
             await self._progress.tick(self._desks.values(), self._cashiers.values())
         if now >= self._next_leases and self._sources:
             self._next_leases = now + LEASES_EVERY_S
@@ -357,7 +371,7 @@ class Engine:
 
     async def _fold(self) -> Batch:
         batch = Batch(self._house.voice, self._read_before)
-        desks = list(self._desks.values())
+        desks = self._taken_desks()
         if desks:
             limit = max(BATCH_RECORDS // 8, BATCH_RECORDS // len(desks))
             reads_of = [(desk, desk.read(limit)) for desk in desks]
@@ -366,8 +380,14 @@ class Engine:
             for desk, reads in reads_of:
                 desk.fold(batch, reads, memory, now)
         for cashier in self._cashiers.values():
-            cashier.fold(batch, BATCH_RECORDS)
+            if TopicPartition(self._house.topics.funds, cashier.partition) not in self.fuse.open:
+                cashier.fold(batch, BATCH_RECORDS)
         return batch
+
+    def _taken_desks(self) -> list[Desk]:
+        """The desks whose records are taken: all but those of which the fuse is open."""
+        stopped = {place.partition for place in self.fuse.open if place.topic != self._house.topics.funds}
+        return [desk for desk in self._desks.values() if desk.partition not in stopped]
 
     async def _apply(self, batch: Batch) -> None:
         if batch.operations:
@@ -377,7 +397,11 @@ class Engine:
             self._observer.ledger_called(self._clock() - began)
         else:
             answers = []
+            if batch.has_decided and not batch.notes:  # by what was read: is it still there, and ours?
+                await self._ledger.renew(self._sources)
         batch.answered(answers)
+        if self.fuse.is_there:
+            self.fuse.count(batch.records, batch.dead_by_partition(), self._clock())
         if batch.notes:
             await self._ledger.remember(batch.notes)
 
@@ -386,7 +410,7 @@ class Engine:
         topics = self._house.topics
         due = now + COMMIT_EVERY_S
         asked: dict[TopicPartition, tuple[Merge, int]] = {}
-        for desk in self._desks.values():
+        for desk in self._taken_desks():
             merge = desk.merge
             for side, topic in ((FIRST, topics.table_events), (SECOND, topics.bets)):
                 merge.consumed(side, self._transport.position(TopicPartition(topic, desk.partition)))

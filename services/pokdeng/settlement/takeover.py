@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from pokdeng.settlement.anchors import check_anchors
@@ -9,13 +10,27 @@ from pokdeng.settlement.another_log import AnotherLogError
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import AsyncIterator, Collection, Sequence
 
     from pokdeng.ledger.port import Ledger
     from pokdeng.settlement.cashier import Cashier
     from pokdeng.settlement.desk import Desk
     from pokdeng.stream.port import Log
     from pokdeng.wire import Topics
+
+
+@asynccontextmanager
+async def all_or_nothing(desks: dict[int, Desk], cashiers: dict[int, Cashier]) -> AsyncIterator[None]:
+    """Own all that is assigned, or nothing: whose takeover ends midway has desks whose sources are not fenced.
+
+    A rebalance ends it so; the engine's loop, whose turn it is then, must not take them for its own.
+    """
+    try:
+        yield
+    except BaseException:
+        desks.clear()
+        cashiers.clear()
+        raise
 
 
 async def starting_offsets(log: Log, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
@@ -51,4 +66,5 @@ async def check_same_log(
             )
     for desk, place in events.items():
         desk.event_end = ends[place]
+        desk.said_before(acknowledged.get(TopicPartition(topics.bets, desk.partition), 0))
     return acknowledged
