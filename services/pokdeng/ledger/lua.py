@@ -8,7 +8,7 @@ from hashlib import sha1
 from importlib.resources import files
 from typing import Final
 
-NAMES: Final = ("apply", "acquire", "enter", "lease", "finish", "remember", "create", "accept")
+NAMES: Final = ("apply", "revise", "acquire", "enter", "lease", "finish", "remember", "create", "accept")
 
 
 @dataclass(frozen=True, slots=True)
