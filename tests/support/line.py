@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_store import MemoryStore
+from pokdeng.rounds import CORRECTION_WINDOW_MS
 from pokdeng.settlement.engine import Engine
 from pokdeng.settlement.house import House
 from pokdeng.settlement.limits import Limits
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from pokdeng.ledger.port import Ledger
+    from pokdeng.settlement.observer import Observer
     from pokdeng.stream.port import Record
 
 REMEMBER_MS = 26 * 3_600_000
@@ -61,6 +63,12 @@ class Line:
         self.store = MemoryStore()
         self.limits = limits or Limits()
         self.new_ledger = ledger or (lambda: MemoryLedger(self.store))
+        self.observer: Observer = SilentObserver()
+        self._elapsed_s = 0.0
+
+    def elapse(self, seconds: float) -> None:
+        """Let time pass for workers at once; the broker's and the store's clocks are their own."""
+        self._elapsed_s += seconds
 
     def records(self, *kinds: TopicKind) -> list[Record]:
         """All records of these topics, by topic, partition and offset."""
@@ -78,6 +86,7 @@ class Line:
             limits=self.limits,
             voice=Voice(self.topics, dict.fromkeys(self.topics.names, self.partitions)),
             remember_ms=REMEMBER_MS,
+            correction_window_ms=CORRECTION_WINDOW_MS,
             table_partitions=self.partitions,
             funds_partitions=self.partitions,
         )
@@ -103,7 +112,9 @@ class Line:
             others=(self.topics.funds,),
             name=name,
         )
-        engine = Engine(log, ledger, self.house(), SilentObserver(), group=group)
+        engine = Engine(
+            log, ledger, self.house(), self.observer, group=group, clock=lambda: time.monotonic() + self._elapsed_s
+        )
         await log.start(engine)
         return RunningWorker(self, log, ledger, engine, group)
 

@@ -65,6 +65,34 @@ CATALOGUE: Final = (
         "Variance of what settled rounds return, summed over rounds; option is player, pair or all.",
     ),
     Metric(
+        "reversed_taken",
+        "pokdeng_reversed_taken_minor_units",
+        Kind.COUNTER,
+        ("bet", "currency"),
+        "Minor units taken for bets whose settlement was reversed.",
+    ),
+    Metric(
+        "reversed_returned",
+        "pokdeng_reversed_returned_minor_units",
+        Kind.COUNTER,
+        ("bet", "currency"),
+        "Minor units that reversed settlements had returned.",
+    ),
+    Metric(
+        "reversed_expected",
+        "pokdeng_reversed_expected_return_minor_units",
+        Kind.COUNTER,
+        ("bet", "currency"),
+        "Minor units that bets return on average, of rounds cancelled after settlement.",
+    ),
+    Metric(
+        "reversed_variance",
+        "pokdeng_reversed_return_variance_minor_units_squared",
+        Kind.COUNTER,
+        ("option", "currency"),
+        "Variance of what rounds return that were cancelled after settlement; option is player, pair or all.",
+    ),
+    Metric(
         "behind_seal",
         "pokdeng_bets_behind_seal",
         Kind.COUNTER,
@@ -74,6 +102,13 @@ CATALOGUE: Final = (
     Metric("rounds", "pokdeng_rounds", Kind.COUNTER, ("result",), "Rounds settled, refunded or revised."),
     Metric("rounds_open", "pokdeng_rounds_open", Kind.GAUGE, (), "Rounds that are not settled or refunded yet."),
     Metric("rounds_held", "pokdeng_rounds_held", Kind.GAUGE, (), "Rounds that wait for the supervisor."),
+    Metric(
+        "corrections_stopped",
+        "pokdeng_corrections_stopped",
+        Kind.GAUGE,
+        (),
+        "Settled rounds with a correction that is stopped: the ledger has not the bets that their record speaks of.",
+    ),
     Metric("funds", "pokdeng_funds", Kind.COUNTER, ("decision", "reason"), "Deposits and withdrawals decided."),
     Metric(
         "dead_letters", "pokdeng_dead_letters", Kind.COUNTER, ("topic", "reason"), "Records that could not be used."

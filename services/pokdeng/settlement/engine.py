@@ -21,6 +21,7 @@ from pokdeng.settlement.desk import Desk
 from pokdeng.settlement.progress import Progress
 from pokdeng.settlement.recall import recall
 from pokdeng.settlement.recovery import read_back
+from pokdeng.settlement.revising import begin_due
 from pokdeng.settlement.speaker import Speaker
 from pokdeng.settlement.takeover import check_same_log, fence, starting_offsets
 from pokdeng.stream.merge import FIRST, SECOND, Merge
@@ -261,6 +262,11 @@ class Engine:
         )
 
     @property
+    def stopped_corrections(self) -> int:
+        """How many settled rounds have a correction that cannot be begun."""
+        return sum(desk.revisions.stopped for desk in self._desks.values())
+
+    @property
     def partitions(self) -> tuple[list[int], list[int]]:
         """The co-partitions and funds partitions owned."""
         return sorted(self._desks), sorted(self._cashiers)
@@ -293,6 +299,8 @@ class Engine:
     async def _fold(self) -> Batch:
         batch = Batch(self._house.voice)
         desks = list(self._desks.values())
+        if any(desk.revisions for desk in desks):
+            await begin_due(self._ledger, desks, batch, self._house, self._clock())
         if desks:
             limit = max(BATCH_RECORDS // 8, BATCH_RECORDS // len(desks))
             reads_of = [(desk, desk.read(limit)) for desk in desks]
@@ -305,6 +313,10 @@ class Engine:
         return batch
 
     async def _apply(self, batch: Batch) -> None:
+        if batch.revisions:
+            self._ledger_asked_at = self._clock()
+            batch.revised(await self._ledger.revise(batch.revisions))
+            self._ledger_asked_at = None
         if batch.operations:
             began = self._ledger_asked_at = self._clock()
             answers = await self._ledger.apply(batch.operations)

@@ -22,6 +22,7 @@ WITHDRAWN_BETS: Final[Key] = ("bets", "withdrawn", "")
 BEHIND_SEAL: Final[Key] = ("behind_seal",)
 ROUND_SETTLED: Final[Key] = ("rounds", "settled")
 ROUND_REFUNDED: Final[Key] = ("rounds", "refunded")
+ROUND_REVISED: Final[Key] = ("rounds", "revised")
 
 
 def new_tally() -> Tally:
@@ -54,6 +55,16 @@ def returned(bet: Bet, currency: str) -> Key:
     return ("returned", bet.value, currency)
 
 
+def reversed_taken(bet: Bet, currency: str) -> Key:
+    """Minor units that were taken for settled bets whose settlement was reversed."""
+    return ("reversed_taken", bet.value, currency)
+
+
+def reversed_returned(bet: Bet, currency: str) -> Key:
+    """Minor units that reversed settlements had returned."""
+    return ("reversed_returned", bet.value, currency)
+
+
 def expected(bet: Bet, currency: str) -> Key:
     """Minor units that settled bets return on average."""
     return ("expected", bet.value, currency)
@@ -62,6 +73,16 @@ def expected(bet: Bet, currency: str) -> Key:
 def variance(option: str, currency: str) -> Key:
     """Minor units squared: the variance of what settled rounds return on `player`, `pair` or `all` bets."""
     return ("variance", option, currency)
+
+
+def reversed_expected(bet: Bet, currency: str) -> Key:
+    """Minor units that bets return on average, of rounds cancelled after settlement."""
+    return ("reversed_expected", bet.value, currency)
+
+
+def reversed_variance(option: str, currency: str) -> Key:
+    """Minor units squared: the variance of what rounds return that were cancelled after settlement."""
+    return ("reversed_variance", option, currency)
 
 
 def dead_letters(topic: str, reason: DeadLetterReason) -> Key:

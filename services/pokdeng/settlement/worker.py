@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError
+from pokdeng.rounds import CORRECTION_WINDOW_MS
 from pokdeng.rules import RULESET
 from pokdeng.settlement.engine import Engine
 from pokdeng.settlement.expectation import expectation
@@ -48,6 +49,7 @@ class WorkerSettings:
     limits: Limits
     group: str = "pokdeng-settlement"
     remember_ms: int = 26 * 3_600_000
+    correction_window_ms: int = CORRECTION_WINDOW_MS
     http_host: str = "127.0.0.1"
     http_port: int = 6066
 
@@ -157,6 +159,7 @@ class Worker:
             limits=self._settings.limits,
             voice=Voice(topics, counts),
             remember_ms=self._settings.remember_ms,
+            correction_window_ms=self._settings.correction_window_ms,
             table_partitions=counts[topics.table_events],
             funds_partitions=counts[topics.funds],
         )
@@ -247,4 +250,5 @@ class Worker:
         if engine is not None:
             self._metrics.set("rounds_open", engine.open_rounds)
             self._metrics.set("rounds_held", engine.held_rounds)
+            self._metrics.set("corrections_stopped", engine.stopped_corrections)
             engine.show_lag(self._metrics.set)
