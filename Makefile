@@ -4,9 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
+DOCKER ?= docker
+IMAGE ?= pokdeng-settlement
+BASE ?= python:3.12-slim
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format lock schemas bench clean
+.PHONY: help install demo test check format lock schemas ops bench fuzz image clean
 
 help: ## say what can be made
 	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -32,6 +36,7 @@ check: $(STAMP) ## lint, types, layers, schemas, tidiness
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pokdeng schemas --check
+	$(BIN)/python -m ops --check
 
 format: $(STAMP) ## format the code
 	$(BIN)/ruff format
@@ -40,12 +45,24 @@ format: $(STAMP) ## format the code
 schemas: $(STAMP) ## write the JSON Schemas and the AsyncAPI document
 	$(BIN)/pokdeng schemas
 
+ops: $(STAMP) ## write the page of the metrics and the dashboard
+	$(BIN)/python -m ops
+
 bench: $(STAMP) ## measure on Apache Kafka and Redis (POKDENG_TEST_KAFKA, or Java and Maven)
 	$(BIN)/python -m bench $(ARGS)
+
+fuzz: $(STAMP) ## a million bad records through the decoder, and a million through the worker (ARGS="--records 50000 --seed 7")
+	$(BIN)/python -m tests.fuzz $(ARGS)
+
+image: ## build the image (BASE=, IMAGE=, DOCKER=; ARGS for more build options)
+	DOCKER_BUILDKIT=1 $(DOCKER) build --build-arg BASE=$(BASE) --build-arg VERSION=$(VERSION) \
+		--build-arg REVISION=$$(git rev-parse HEAD 2> /dev/null || echo unknown) \
+		--tag $(IMAGE):$(VERSION) --tag $(IMAGE):latest $(ARGS) .
 
 lock: $(STAMP) ## renew the locked requirements
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade pyproject.toml -o requirements/runtime.txt
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade --extra dev pyproject.toml -o requirements/dev.txt
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade -c requirements/dev.txt requirements/build.in -o requirements/build.txt
 
 clean: ## remove what was installed and cached
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -10,13 +10,13 @@ import argparse
 import asyncio
 import sys
 import time
-import timeit
 import uuid
 from dataclasses import dataclass, replace
 
 from bench.latency import latencies_ms, percentile
 from bench.load import Load, Player, play_backlog, play_deposits, play_steadily
 from bench.processes import cpu_seconds, peak_rss_mb, redis_cpu_seconds, worker
+from bench.yardstick import REFERENCE_US, yardstick_beside
 from pokdeng.cli.connect import create_topics, topic_specs
 from pokdeng.ledger.embedded import embedded_server
 from pokdeng.stream.kafka import KafkaLog, KafkaSettings
@@ -35,8 +35,13 @@ class Backlog:
     worker_us: float
     redis_us: float
     baseline_us: float
+    yardstick_us: float
     bets_per_second: float
     rss_mb: float
+
+    def scaled(self, measured_us: float) -> float:
+        """As it would be where the marks were set."""
+        return measured_us * REFERENCE_US / self.yardstick_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +103,8 @@ async def measure_backlog(bootstrap: str, waves: int) -> Backlog:
             redis_before = await redis_cpu_seconds(server.url)
             async with worker(bootstrap, server.url, topics.prefix) as running:
                 before, begun = cpu_seconds(running.pid), time.monotonic()
-                await _wait_for(log, topics.rounds, load.partitions, player.rounds, seconds=900)
+                async with yardstick_beside() as yardstick:
+                    await _wait_for(log, topics.rounds, load.partitions, player.rounds, seconds=900)
                 seconds = time.monotonic() - begun
                 spent, rss = cpu_seconds(running.pid) - before, peak_rss_mb(running.pid)
             redis = await redis_cpu_seconds(server.url) - redis_before
@@ -108,7 +114,7 @@ async def measure_backlog(bootstrap: str, waves: int) -> Backlog:
                 sys.stderr.write(f"{player.bets} bets, {bets} decided, {settled} settled\n")
         finally:
             await log.stop()
-    return Backlog(bets, spent / bets * 1e6, redis / bets * 1e6, baseline, bets / seconds, rss)
+    return Backlog(bets, spent / bets * 1e6, redis / bets * 1e6, baseline, yardstick.mean_us, bets / seconds, rss)
 
 
 async def _baseline(bootstrap: str, topic: str) -> float:
@@ -151,12 +157,6 @@ async def measure_steady(bootstrap: str, rate: int, seconds: int) -> Steady:
     )
 
 
-def yardstick_us() -> float:
-    """Microseconds of one `uuid.uuid5` here and now: 3.4 on the machine that the marks were set on."""
-    repeats = 2_000
-    return min(timeit.repeat(lambda: uuid.uuid5(uuid.NAMESPACE_URL, "bet"), number=repeats, repeat=20)) / repeats * 1e6
-
-
 def main() -> None:
     """Measure, and print a table in Markdown."""
     arguments = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
@@ -169,15 +169,16 @@ def main() -> None:
         if kafka is None:
             sys.exit("no Apache Kafka: set POKDENG_TEST_KAFKA, or have Java and Maven at hand")
         print(f"Apache Kafka: {kafka.how}; one worker, 4 partitions, 64 tables, 50 bets a round, 20,000 accounts\n")
-        print(f"yardstick: uuid.uuid5 takes {yardstick_us():.2f} us now (3.4 where the marks were set)\n")
         load = Load()
         if chosen.only != "steady":
             waves = max(1, chosen.bets // (load.tables * load.bets_per_round))
             found = asyncio.run(measure_backlog(kafka.bootstrap, waves))
-            print("| backlog | bets | worker CPU us/bet | Redis CPU us/bet | baseline us/record | worker : baseline "
-                  "| bets/s | peak RSS MB |\n|---|---|---|---|---|---|---|---|")  # fmt: skip
+            print("| backlog | bets | worker CPU us/bet | Redis CPU us/bet | yardstick us | worker, scaled "
+                  "| Redis, scaled | worker : baseline | bets/s | peak RSS MB "
+                  "|\n|---|---|---|---|---|---|---|---|---|---|")  # fmt: skip
             print(
-                f"| | {found.bets:,} | {found.worker_us:.1f} | {found.redis_us:.1f} | {found.baseline_us:.1f} "
+                f"| | {found.bets:,} | {found.worker_us:.1f} | {found.redis_us:.1f} | {found.yardstick_us:.2f} "
+                f"| {found.scaled(found.worker_us):.1f} | {found.scaled(found.redis_us):.1f} "
                 f"| {found.worker_us / found.baseline_us:.1f} | {found.bets_per_second:,.0f} | {found.rss_mb:.0f} |\n"
             )
         if chosen.only != "backlog":

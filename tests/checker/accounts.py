@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tests.checker.facts import Fact
     from tests.checker.report import Report
@@ -33,15 +33,32 @@ class Refusal(NamedTuple):
     needs: int
 
 
-class _Move(NamedTuple):
+class Move(NamedTuple):
+    """A fact that moved money: all of it that its account's check needs."""
+
+    account: str
     sequence: int
-    fact: Fact
+    type: str
+    event_id: str
+    currency: str
+    amount: int
+    """Of a transfer; 0 of others."""
+    change: int
+    """Of what is available."""
+    hold: int
+    """Of what is held."""
     balance: dict[str, Any]
+    lane: Lane | None
+    """None for the results of rounds."""
+    partition: int
+    offset: int
+    time: int
+    """Of its cause."""
 
 
 class _Account:
     def __init__(self) -> None:
-        self.moves: list[_Move] = []
+        self.moves: list[Move] = []
         self.refusals: list[Refusal] = []
         self.available = [0]
         self.held = [0]
@@ -62,11 +79,43 @@ class Accounts:
         if not _is_balance(balance):
             self._report.find(f"{fact.body['type']} {fact.body['event_id']} of {account} has balance {balance!r}")
             return
-        self._accounts[account].moves.append(_Move(balance["sequence"], fact, balance))
+        body, cause, (change, hold) = fact.body, fact.cause, fact.move or (0, 0)
+        self.take(
+            Move(
+                account,
+                balance["sequence"],
+                body["type"],
+                body["event_id"],
+                body["currency"],
+                body.get("amount", 0),
+                change,
+                hold,
+                balance,
+                _lane(fact),
+                cause.partition,
+                cause.offset,
+                cause.timestamp,
+            )
+        )
 
     def refused(self, refusal: Refusal) -> None:
         """A refusal for lack of funds, of currency, or for too large an amount."""
-        self._accounts[refusal.body["account_id"]].refusals.append(refusal)
+        self.take(refusal)
+
+    def take(self, one: Move | Refusal) -> None:
+        """Take what was found elsewhere, in any order of accounts."""
+        if isinstance(one, Move):
+            self._accounts[one.account].moves.append(one)
+        else:
+            self._accounts[one.body["account_id"]].refusals.append(one)
+
+    def found(self) -> Iterator[tuple[str, Move | Refusal]]:
+        """All that was taken, with its account."""
+        for name, account in self._accounts.items():
+            for move in account.moves:
+                yield name, move
+            for refusal in account.refusals:
+                yield name, refusal
 
     def check(self, final: Mapping[str, tuple[int, int, int, str]] | None) -> None:
         """Look at every account from its first movement to its last."""
@@ -90,10 +139,10 @@ class Accounts:
             book["available"] += account.available[-1]
             book["held"] += account.held[-1]
             for move in account.moves:
-                if move.fact.body["type"] == "funds_credited":
-                    book["deposits"] += move.fact.body["amount"]
-                elif move.fact.body["type"] == "funds_debited":
-                    book["withdrawals"] += move.fact.body["amount"]
+                if move.type == "funds_credited":
+                    book["deposits"] += move.amount
+                elif move.type == "funds_debited":
+                    book["withdrawals"] += move.amount
         return books
 
     def _walk(self, name: str, account: _Account) -> bool:
@@ -107,24 +156,23 @@ class Accounts:
             self._step(name, account, move)
         return True
 
-    def _step(self, name: str, account: _Account, move: _Move) -> None:
-        body, (change, hold) = move.fact.body, move.fact.move or (0, 0)
-        available, held = account.available[-1] + change, account.held[-1] + hold
-        what = f"account {name} at sequence {move.sequence} ({body['type']} {body['event_id']})"
+    def _step(self, name: str, account: _Account, move: Move) -> None:
+        available, held = account.available[-1] + move.change, account.held[-1] + move.hold
+        what = f"account {name} at sequence {move.sequence} ({move.type} {move.event_id})"
         expected: dict[str, Any] = {"available": available, "held": held, "sequence": move.sequence}
         if available < 0:
             expected["overdrawn"] = True
         if move.balance != expected:
             self._report.find(f"{what}: balance {move.balance} must be {expected}")
-        if held < 0 or (available < 0 and body["type"] in NEVER_BELOW_ZERO):
+        if held < 0 or (available < 0 and move.type in NEVER_BELOW_ZERO):
             self._report.find(f"{what}: a balance below zero, {available}/{held}")
         if account.currency is None:
-            account.currency = body["currency"]
-            if body["type"] != "funds_credited":
+            account.currency = move.currency
+            if move.type != "funds_credited":
                 self._report.find(f"{what}: the first movement must be a credited deposit")
-        if body["currency"] != account.currency:
-            self._report.find(f"{what}: moved {body['currency']} of an account of {account.currency}")
-        if body["type"] == "funds_credited" and available + held > LARGEST_AFTER_DEPOSIT:
+        if move.currency != account.currency:
+            self._report.find(f"{what}: moved {move.currency} of an account of {account.currency}")
+        if move.type == "funds_credited" and available + held > LARGEST_AFTER_DEPOSIT:
             self._report.find(f"{what}: a deposit took the account above 10^15")
         account.available.append(available)
         account.held.append(held)
@@ -133,12 +181,12 @@ class Accounts:
         """Decisions of one lane moved the account in the order of the log."""
         last: dict[Lane, int] = {}
         for move in account.moves:
-            lane = _lane(move.fact)
+            lane = move.lane
             if lane is None:
                 continue
-            if move.fact.cause.offset <= last.get(lane, -1):
+            if move.offset <= last.get(lane, -1):
                 self._report.find(f"account {name}: sequence {move.sequence} is not in the order of {lane}")
-            last[lane] = max(last.get(lane, -1), move.fact.cause.offset)
+            last[lane] = max(last.get(lane, -1), move.offset)
 
     def _explain(self, name: str, account: _Account, refusal: Refusal) -> None:
         """Whether the account was ever so that the refusal is right, where it may have been applied."""
@@ -164,13 +212,11 @@ class Accounts:
         first: float = 0
         last: float = inf
         for move in account.moves:
-            cause, lane = move.fact.cause, _lane(move.fact)
-            if lane == refusal.lane and cause.offset < refusal.offset:
+            lane = move.lane
+            if lane == refusal.lane and move.offset < refusal.offset:
                 first = move.sequence
-            is_later = lane == refusal.lane and cause.offset > refusal.offset
-            is_result_after = (
-                lane is None and cause.partition == refusal.lane.partition and cause.timestamp > refusal.time
-            )
+            is_later = lane == refusal.lane and move.offset > refusal.offset
+            is_result_after = lane is None and move.partition == refusal.lane.partition and move.time > refusal.time
             if is_later or (is_result_after and refusal.lane.topic != "funds"):
                 last = min(last, move.sequence - 1)
         return int(first), int(min(last, len(account.moves)))

@@ -59,33 +59,42 @@ def check(
     """
     topics = Topics(prefix, partitions)
     with without_collector():
-        found = _Check(topics, inputs, outputs, clocks_agree=clocks_agree, window_ms=correction_window_ms)
+        found = Fold(topics, inputs, outputs, clocks_agree=clocks_agree, window_ms=correction_window_ms)
         return found.run(final_balances)
 
 
-class _Check:
+class Fold:
     """The sink of the folds: what they say must have been said."""
 
     def __init__(
         self, topics: Topics, inputs: Iterable[Rec], outputs: Iterable[Rec], *, clocks_agree: bool, window_ms: int
     ) -> None:
-        self._report = Report()
+        """Read the outputs; what is wrong with one alone is found at once."""
+        self.report = Report()
         self._topics = topics
         self._lanes: dict[tuple[str, int], list[Rec]] = {}
         for record in inputs:
             kind = topics.kind(record.topic)
             if kind in INPUT_KINDS:
                 self._lanes.setdefault((kind, record.partition), []).append(record)
-                self._report.counts[kind] += 1
-        self._outputs = Outputs(outputs, topics, self._report)
+                self.report.counts[kind] += 1
+        self._outputs = Outputs(outputs, topics, self.report)
         self._seals = Seals(record for (kind, _), lane in self._lanes.items() if kind == BETS for record in lane)
         self._said_seals = self._read_seals()
-        self._accounts = Accounts(self._report)
+        self.accounts = Accounts(self.report)
         self._house_of: dict[tuple[str, str], dict[str, int]] = {}
         self._clocks_agree = clocks_agree
         self._window_ms = window_ms
 
     def run(self, final_balances: Mapping[str, tuple[int, int, int, str]] | None) -> Report:
+        """Everything at once."""
+        self.fold()
+        self.accounts.check(final_balances)
+        balance_books(self.report, self.accounts.books(), self.house())
+        return self.report
+
+    def fold(self) -> None:
+        """Hold every input and output against each other; what the accounts did is left to be looked at."""
         for partition in sorted({partition for kind, partition in self._lanes if kind != FUNDS}):
             fold = Partition(self, correction_window_ms=self._window_ms)
             tables = self._lanes.get((TABLE_EVENTS, partition), [])
@@ -93,50 +102,55 @@ class _Check:
                 fold.take(kind, record, read(record, kind, self._topics))
             fold.finish()
             for state in fold.tables.rounds.values():
-                self._report.counts[f"rounds {state.ended or ('held' if state.is_held else 'open')}"] += 1
+                self.report.counts[f"rounds {state.ended or ('held' if state.is_held else 'open')}"] += 1
         transfers = Transfers(self)
         for (kind, _), lane in self._lanes.items():
             for record in lane if kind == FUNDS else ():
                 transfers.take(record, read(record, kind, self._topics))
         for name, said in self._outputs.facts.items():
-            self._report.find(f"{said.body.get('type')} {name} must not have been said: {said.body}")
+            self.report.find(f"{said.body.get('type')} {name} must not have been said: {said.body}")
         for place, letter in self._outputs.letters.items():
-            self._report.find(f"{place} must not be a dead letter ({letter.why['dlq.reason']})")
-        self._accounts.check(final_balances)
-        self._books()
-        return self._report
+            self.report.find(f"{place} must not be a dead letter ({letter.why['dlq.reason']})")
+
+    def house(self) -> dict[str, int]:
+        """Per currency, what the house won."""
+        house: dict[str, int] = {}
+        for totals in self._house_of.values():
+            for currency, net in totals.items():
+                house[currency] = house.get(currency, 0) + net
+        return house
 
     def dead(self, record: Rec, reason: str, shown: str | None = None) -> None:
         """It must be a dead letter."""
-        self._report.counts[f"dead letter {reason}"] += 1
+        self.report.counts[f"dead letter {reason}"] += 1
         self._outputs.match_letter(record, reason, shown)
 
     def duplicate(self, record: Rec) -> None:
         """It must be a counted duplicate."""
-        self._report.duplicates[record.topic] += 1
+        self.report.duplicates[record.topic] += 1
 
     def part(self, record: Rec) -> None:
         """It is in its round's output."""
         del record
-        self._report.counts["table events taken"] += 1
+        self.report.counts["table events taken"] += 1
 
     def say(self, fact: Fact) -> None:
         """It must have been said, exactly so."""
         body = fact.body
-        self._report.counts[body["type"]] += 1
+        self.report.counts[body["type"]] += 1
         said = self._outputs.facts.pop(body["event_id"], None)
         if said is None:
-            self._report.find(f"{body['type']} {body['event_id']} was never said: {body}")
+            self.report.find(f"{body['type']} {body['event_id']} was never said: {body}")
             return
         balance = said.body.pop("balance", None)
         if said.body != body or not (said.booleans == _BOOLEANS.get(body["type"], 0) or _is_same(said.body, body)):
-            self._report.find(f"{body['type']} {body['event_id']} is wrong: {_difference(said.body, body)}")
+            self.report.find(f"{body['type']} {body['event_id']} is wrong: {_difference(said.body, body)}")
         if (said.kind, said.key) != (fact.kind, fact.key):
-            self._report.find(f"{body['type']} {body['event_id']} lies in {said.kind} under {said.key!r}")
+            self.report.find(f"{body['type']} {body['event_id']} lies in {said.kind} under {said.key!r}")
         if fact.move is not None:
-            self._accounts.moved(fact, balance)
+            self.accounts.moved(fact, balance)
         elif balance is not None:
-            self._report.find(f"{body['type']} {body['event_id']} moves nothing, but has a balance")
+            self.report.find(f"{body['type']} {body['event_id']} moves nothing, but has a balance")
         if "totals" in body:
             self._house_of[body["table_id"], body["round_id"]] = {
                 currency: total["house_net"] for currency, total in body["totals"].items()
@@ -151,7 +165,7 @@ class _Check:
         if accepted is None and refused is not None and _reason(refused) in MONEY_REASONS:
             return _reason(refused)
         if accepted is None and refused is not None:
-            self._report.find(
+            self.report.find(
                 f"{record.topic}[{record.partition}]@{record.offset} is refused as {_reason(refused)}, for no reason"
             )
             return _reason(refused)
@@ -169,7 +183,7 @@ class _Check:
         allowed = {"currency_mismatch", "amount_out_of_range" if kind == "deposit" else "insufficient_funds"}
         reason = _reason(refused)
         if reason not in allowed:
-            self._report.find(f"{kind} {names} is refused as {reason}, which is no reason for it")
+            self.report.find(f"{kind} {names} is refused as {reason}, which is no reason for it")
         return reason
 
     def seal(self, state: RoundState, partition: int) -> int:
@@ -179,9 +193,9 @@ class _Check:
         if said is None or (lowest <= said <= highest):
             return lowest if said is None else said
         if said < lowest and not self._clocks_agree:
-            self._report.counts["seals before a bet in time"] += 1
+            self.report.counts["seals before a bet in time"] += 1
             return said
-        self._report.find(f"round {state.table} {state.round_id} is sealed at {said}, it must be {lowest} .. {highest}")
+        self.report.find(f"round {state.table} {state.round_id} is sealed at {said}, it must be {lowest} .. {highest}")
         return lowest
 
     def is_behind_seal(self, state: RoundState, record: Rec) -> bool:
@@ -189,7 +203,7 @@ class _Check:
         seal = self._said_seals.get((state.table, state.round_id))
         if seal is None or record.offset < seal:
             return False
-        self._report.counts["bets behind a seal"] += 1
+        self.report.counts["bets behind a seal"] += 1
         return True
 
     def _read_seals(self) -> dict[tuple[str, str], int]:
@@ -199,29 +213,28 @@ class _Check:
             if said.kind == "rounds" and type(seal) is int and isinstance(said.body.get("round_id"), str):
                 name = (str(said.body.get("table_id")), said.body["round_id"])
                 if seals.setdefault(name, seal) != seal:
-                    self._report.find(f"round {name} has two seals, {seals[name]} and {seal}")
+                    self.report.find(f"round {name} has two seals, {seals[name]} and {seal}")
         return seals
 
     def _refused(self, fact: Fact) -> None:
         body, cause = fact.body, fact.cause
         needs = facts.taken_by(body) if body["type"] == "bet_rejected" else body["amount"]
         lane = Lane("bets" if body["type"] == "bet_rejected" else "funds", cause.partition)
-        self._accounts.refused(Refusal(lane, cause.offset, cause.timestamp, body, needs))
+        self.accounts.refused(Refusal(lane, cause.offset, cause.timestamp, body, needs))
 
-    def _books(self) -> None:
-        house: dict[str, int] = {}
-        for totals in self._house_of.values():
-            for currency, net in totals.items():
-                house[currency] = house.get(currency, 0) + net
-        self._report.books = self._accounts.books()
-        for currency, book in self._report.books.items():
-            book["house_net"] = house.pop(currency, 0)
-            rest = book["deposits"] - book["withdrawals"] - book["house_net"]
-            if book["available"] + book["held"] != rest:
-                self._report.find(f"the books in {currency} do not balance: {book}")
-        for currency, net in house.items():
-            if net:
-                self._report.find(f"the house won {net} {currency} of accounts that have none")
+
+def balance_books(report: Report, books: dict[str, dict[str, int]], house: dict[str, int]) -> None:
+    """Hold what is there against what came in, went out and was won, per currency."""
+    house = dict(house)
+    report.books = books
+    for currency, book in books.items():
+        book["house_net"] = house.pop(currency, 0)
+        rest = book["deposits"] - book["withdrawals"] - book["house_net"]
+        if book["available"] + book["held"] != rest:
+            report.find(f"the books in {currency} do not balance: {book}")
+    for currency, net in house.items():
+        if net:
+            report.find(f"the house won {net} {currency} of accounts that have none")
 
 
 def _reason(said: Said) -> str:

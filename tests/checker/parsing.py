@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from tests.checker.records import BETS, FUNDS, TABLE_EVENTS, Rec, Topics
@@ -116,7 +117,7 @@ def _load(value: bytes) -> tuple[Any, bool]:
         data, is_clean = _LENIENT.decode(text), False
     if "\\u" in text:
         _refuse_surrogates(_PAIRS.decode(text))
-    if text.count("[") + text.count("{") > DEEPEST and _depth(data) > DEEPEST:
+    if text.count("[") + text.count("{") > DEEPEST and _depth(text) > DEEPEST:
         raise _NotJsonError("nested too deep")
     return data, is_clean
 
@@ -150,15 +151,12 @@ def _refuse_surrogates(data: Any) -> None:
             _refuse_surrogates(part)
 
 
-def _depth(data: Any) -> int:
-    deepest = 0
-    level: list[Any] = [data]
-    while level:
-        parts = [part for part in level if isinstance(part, dict | list)]
-        if not parts:
-            return deepest
-        deepest += 1
-        level = [child for part in parts for child in (part.values() if isinstance(part, dict) else part)]
+def _depth(text: str) -> int:
+    """How deep sound JSON is nested, whatever of it a name that stands twice hides."""
+    deepest = level = 0
+    for bracket in _BRACKETS.findall(_TEXTS.sub("", text)):
+        level += 1 if bracket in "[{" else -1
+        deepest = max(deepest, level)
     return deepest
 
 
@@ -176,6 +174,16 @@ def _same_spelling(card: Any) -> str:
     return f"T{card[-1]}" if card.startswith("10") else str(card)
 
 
+def _is_time(value: Any) -> bool:
+    if not isinstance(value, str) or _TIME.fullmatch(value) is None:
+        return False
+    try:
+        date.fromisoformat(value[:10])
+    except ValueError:
+        return False
+    return True
+
+
 def _whole(most: int) -> Callable[[Any], bool]:
     return lambda value: type(value) is int and 1 <= value <= most
 
@@ -185,15 +193,18 @@ def _text(pattern: str) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, str) and matches(value) is not None
 
 
+_BRACKETS = re.compile(r"[\[\]{}]")
+_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_TIME = re.compile(
+    r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?"
+    r"([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)"
+)
 _RULES: dict[str, Callable[[Any], bool]] = {
     "stake": _whole(LARGEST_NUMBER),
     "amount": _whole(LARGEST_NUMBER),
     "position": _whole(2),
     "decks": lambda value: type(value) is int and value == DECKS,
-    "occurred_at": _text(
-        r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?"
-        r"([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)"
-    ),
+    "occurred_at": _is_time,
     "card": _text(r"(10|[A2-9TJQK])[cdhs]"),
     "burn_card": _text(r"(10|[A2-9TJQK])[cdhs]"),
     "seat": _text("|".join(SEATS)),

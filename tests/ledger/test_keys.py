@@ -49,7 +49,7 @@ def everything() -> list[Operation]:
 
 @pytest.mark.parametrize("buckets", [1, 16, 64])
 def test_the_keys_of_a_call_share_a_slot(buckets: int) -> None:
-    """For every form of id that the contract allows."""
+    """O11: for every form of id that the contract allows."""
     calls = calls_of(everything(), lambda account: bucket_of(account, buckets))
     for call in calls:
         assert len({key_slot(key.encode()) for key in call.keys("pokdeng")}) == 1

@@ -13,7 +13,8 @@ def test_the_variance_of_a_round_is_that_of_the_exact_enumeration() -> None:
     rng = random.Random(1)
     for _ in range(20):
         stakes = {bet: rng.randrange(1, 10**6) for bet in rng.sample(list(Bet), 6)}
-        found = expectation().variances(stakes)
+        on_spots = [[stakes.get(Bet(f"player_{spot}{kind}"), 0) for spot in range(1, 6)] for kind in ("", "_pair")]
+        found = dict(zip(("player", "pair", "all"), expectation().variances(*on_spots), strict=True))
         of_players = {bet: stake for bet, stake in stakes.items() if not bet.is_pair}
         of_pairs = {bet: stake for bet, stake in stakes.items() if bet.is_pair}
         for name, chosen in (("player", of_players), ("pair", of_pairs), ("all", stakes)):

@@ -244,7 +244,7 @@ def test_a_new_leader_is_asked_again() -> None:
 def test_secrets_are_not_shown() -> None:
     """Settings may be logged."""
     hush = "hush"
-    settings = KafkaSettings(bootstrap="b:1", sasl_user="u", sasl_password=hush, ssl_key_password=hush)
+    settings = KafkaSettings(bootstrap="b:1", sasl_user="u", sasl_password=hush)
     assert hush not in repr(settings)
     assert hush in settings.client_arguments().values()
 

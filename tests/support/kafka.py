@@ -53,6 +53,17 @@ class Kafka:
     """`given`, `container` or `native`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secured:
+    """What makes a native broker one that asks who is there."""
+
+    properties: Mapping[str, str]
+    """Put behind those of the file; `@port@` and `@controller_port@` are filled in."""
+
+    users: Mapping[str, str]
+    """Names and passwords, for both SCRAM mechanisms."""
+
+
 @contextmanager
 def kafka_for_tests() -> Iterator[Kafka | None]:
     """A broker for the time of the block, None where none is at hand. One that was started is stopped."""
@@ -67,6 +78,11 @@ def kafka_for_tests() -> Iterator[Kafka | None]:
             yield Kafka(bootstrap=stack.enter_context(native_kafka()), how="native")
         else:
             yield None
+
+
+def runs_natively() -> bool:
+    """Whether `native_kafka` can start one."""
+    return _runs_natively()
 
 
 def is_at_hand() -> bool:
@@ -90,19 +106,19 @@ def has_image(image: str) -> bool:
 
 
 @contextmanager
-def native_kafka(port: int | None = None) -> Iterator[str]:
+def native_kafka(port: int | None = None, secured: Secured | None = None) -> Iterator[str]:
     """One broker on 127.0.0.1, empty, gone after the block. Yields its address."""
     if port is not None and _answers(port):
         raise RuntimeError(f"somebody listens on port {port} already")
     with tempfile.TemporaryDirectory(prefix="pokdeng-kafka-") as home:
-        broker, bootstrap = _started(Path(home), port)
+        broker, bootstrap = _started(Path(home), port, secured)
         try:
             yield bootstrap
         finally:
             _stop(broker)
 
 
-def _started(home: Path, port: int | None) -> tuple[subprocess.Popen[bytes], str]:
+def _started(home: Path, port: int | None, secured: Secured | None) -> tuple[subprocess.Popen[bytes], str]:
     """Format and start; where the port was ours to choose and somebody else took it meanwhile, choose again."""
     libraries = str(_libraries() / "*")
     java = shutil.which("java") or "java"
@@ -113,9 +129,8 @@ def _started(home: Path, port: int | None) -> tuple[subprocess.Popen[bytes], str
         folder = home / str(attempt)
         folder.mkdir()
         config, said = folder / "server.properties", folder / "said"
-        config.write_text(
-            _filled({"port": str(chosen), "controller_port": str(controller), "logs": str(folder / "logs")})
-        )
+        words = {"port": str(chosen), "controller_port": str(controller), "logs": str(folder / "logs")}
+        config.write_text(_filled(words, secured.properties if secured else {}))
         _run_quietly(
             java,
             logging,
@@ -126,6 +141,7 @@ def _started(home: Path, port: int | None) -> tuple[subprocess.Popen[bytes], str
             f"--cluster-id={cluster}",
             "-c",
             str(config),
+            *(f"--add-scram={one}" for one in _scram(secured.users if secured else {})),
         )
         # A session of its own: an interrupt from the keyboard reaches the tests first, which still need the broker.
         with said.open("wb") as output:
@@ -229,8 +245,15 @@ def _libraries() -> Path:
     return libraries
 
 
-def _filled(words: Mapping[str, str]) -> str:
+def _scram(users: Mapping[str, str]) -> Iterator[str]:
+    for name, password in users.items():
+        for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
+            yield f"{mechanism}=[name={name},password={password}]"
+
+
+def _filled(words: Mapping[str, str], properties: Mapping[str, str]) -> str:
     text = (SCRIPTS / "server.properties").read_text()
+    text += "".join(f"{name}={value}\n" for name, value in properties.items())  # the last one of a name holds
     for word, value in words.items():
         text = text.replace(f"@{word}@", value)
     return text

@@ -62,8 +62,9 @@ class Line:
             self.broker.create_topic(name, partitions)
         self.store = MemoryStore()
         self.limits = limits or Limits()
-        self.new_ledger = ledger or (lambda: MemoryLedger(self.store))
         self.observer: Observer = SilentObserver()
+        """Whom workers tell what they did; those started from now on."""
+        self.new_ledger = ledger or (lambda: MemoryLedger(self.store))
         self._elapsed_s = 0.0
 
     def elapse(self, seconds: float) -> None:

@@ -1,67 +1,33 @@
-"""`pokdeng balances`: what accounts hold."""
+"""`pokdeng balances`: what accounts hold. Each command's module is loaded when it is called."""
 
 from __future__ import annotations
 
-import asyncio
-import json
+from importlib import import_module
+from typing import Final
 
 import click
 
-from pokdeng.cli import options
-from pokdeng.cli.money import shown_money
-from pokdeng.events.ids import AccountId
-from pokdeng.ledger.port import Account, LedgerError
-from pokdeng.ledger.redis_ledger import RedisLedger
+_COMMANDS: Final = {
+    "show": "balances_show",
+    "verify": "balances_verify",
+    "rebuild": "balances_rebuild",
+}
 
 
-@click.group("balances")
+class _Commands(click.Group):
+    """Loads a command's module only when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+        module = _COMMANDS.get(cmd_name)
+        if module is None:
+            return None
+        found: click.Command = import_module(f"pokdeng.cli.{module}").command
+        return found
+
+
+@click.command("balances", cls=_Commands)
 def command() -> None:
-    """What accounts hold."""
-
-
-@command.command("show")
-@click.argument("account", type=options.Id())
-@options.redis
-@options.prefix
-@options.buckets
-@options.as_json
-def show(*, account: str, redis: str, prefix: str, buckets: int, as_json: bool) -> None:
-    """Show one ACCOUNT's balance. Exit 1 where there is none."""
-    try:
-        found = asyncio.run(_look_up(redis, prefix, buckets, account))
-    except LedgerError as error:
-        raise click.ClickException(str(error)) from error
-    if found is None:
-        click.echo(json.dumps({"account_id": account, "found": False}) if as_json else f"no account {account}")
-        raise SystemExit(1)
-    if as_json:
-        click.echo(
-            json.dumps(
-                {
-                    "account_id": account,
-                    "found": True,
-                    "currency": found.currency,
-                    "available": found.available,
-                    "held": found.held,
-                    "sequence": found.sequence,
-                    "overdrawn": found.available < 0,
-                }
-            )
-        )
-        return
-    click.echo(f"account    {account}")
-    click.echo(f"available  {shown_money(found.available, found.currency)}")
-    click.echo(f"held       {shown_money(found.held, found.currency)}")
-    click.echo(f"movements  {found.sequence:,}")
-    if found.available < 0:
-        click.echo("overdrawn: bets and withdrawals are refused until available is back at 0")
-
-
-async def _look_up(redis: str, prefix: str, buckets: int, account: str) -> Account | None:
-    ledger = RedisLedger(redis, prefix=prefix, buckets=buckets)
-    try:
-        if not await ledger.open():
-            raise LedgerError(f"there is no ledger with prefix {prefix} at that Redis")
-        return await ledger.account(AccountId(account))
-    finally:
-        await ledger.close()
+    """What accounts hold: in Redis, and as the log says."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from pokdeng.cli.secrets import secret
 from pokdeng.stream.kafka import KafkaAdmin, KafkaSettings, NewTopicSpec
 from pokdeng.wire import REQUIREMENTS, TopicKind
 from pokdeng.wire.topic_check import Finding, TopicDescription, check_topics
 
 if TYPE_CHECKING:
     from pokdeng.wire import Topics
+
+DEFAULT_SASL: Final = "SCRAM-SHA-512"
 
 
 def kafka_settings(*, bootstrap: str, instance_id: str | None = None, **options: Any) -> KafkaSettings:
@@ -21,34 +24,41 @@ def kafka_settings(*, bootstrap: str, instance_id: str | None = None, **options:
         click.UsageError: when they contradict each other, or a file is not what it should be.
     """
     security: str = options["kafka_security"]
-    tls = [name for name in ("kafka_ca", "kafka_certificate", "kafka_key") if options[name]]
-    sasl = [name for name in ("kafka_user", "kafka_password") if options[name]]
+    password = secret("--kafka-password", options["kafka_password"], options["kafka_password_file"])
+    user, key, certificate = options["kafka_user"], options["kafka_key"], options["kafka_certificate"]
+    tls = _given(options, "kafka_ca", "kafka_certificate", "kafka_key")
+    sasl = _given(options, "kafka_sasl", "kafka_user", "kafka_password", "kafka_password_file")
     if tls and "SSL" not in security.split("_"):
-        raise click.UsageError(f"{_flags(tls)} would be ignored with --kafka-security {security}; use SSL or SASL_SSL")
+        raise click.UsageError(f"{tls} would be ignored with --kafka-security {security}; use SSL or SASL_SSL")
     if sasl and not security.startswith("SASL"):
-        raise click.UsageError(f"{_flags(sasl)} would be ignored with --kafka-security {security}; use SASL_SSL")
-    if security.startswith("SASL") and len(sasl) < len(("user", "password")):
-        raise click.UsageError(f"--kafka-security {security} needs --kafka-user and --kafka-password")
+        raise click.UsageError(f"{sasl} would be ignored with --kafka-security {security}; use SASL_SSL")
+    if security.startswith("SASL") and not (user and password):
+        raise click.UsageError(
+            f"--kafka-security {security} needs --kafka-user and --kafka-password: POKDENG_KAFKA_PASSWORD, "
+            "or --kafka-password-file"
+        )
+    if key and not certificate:
+        raise click.UsageError("--kafka-key needs --kafka-certificate")
     settings = KafkaSettings(
         bootstrap=bootstrap,
         instance_id=instance_id,
         security_protocol=security,
         ssl_ca_file=options["kafka_ca"],
-        ssl_certificate_file=options["kafka_certificate"],
-        ssl_key_file=options["kafka_key"],
-        sasl_mechanism=options["kafka_sasl"],
-        sasl_user=options["kafka_user"],
-        sasl_password=options["kafka_password"],
+        ssl_certificate_file=certificate,
+        ssl_key_file=key,
+        sasl_mechanism=options["kafka_sasl"] or DEFAULT_SASL,
+        sasl_user=user,
+        sasl_password=password,
     )
     try:
         settings.ssl_context()
     except (OSError, ValueError) as error:
-        raise click.UsageError(f"{_flags(tls)}: {error}") from error
+        raise click.UsageError(f"{tls or '--kafka-security'}: {error}") from error
     return settings
 
 
-def _flags(names: list[str]) -> str:
-    return " and ".join(f"--{name.replace('_', '-')}" for name in names) or "--kafka-security"
+def _given(options: dict[str, Any], *names: str) -> str:
+    return " and ".join(f"--{name.replace('_', '-')}" for name in names if options[name])
 
 
 def topic_specs(
@@ -78,20 +88,25 @@ async def create_topics(settings: KafkaSettings, specs: list[NewTopicSpec]) -> f
         await admin.close()
 
 
-async def find_differences(
-    settings: KafkaSettings, topics: Topics, *, correction_window_ms: int, allow_create_time: bool
-) -> tuple[Finding, ...]:
-    """What of the topics is not as it must or should be. Raises LogUnavailableError where Kafka does not answer."""
+async def describe_topics(settings: KafkaSettings, topics: Topics) -> dict[str, TopicDescription]:
+    """The topics that exist, as the broker describes them. Raises LogUnavailableError where Kafka does not answer."""
     admin = KafkaAdmin(settings)
     try:
         described = await admin.describe_topics(topics.names)
     finally:
         await admin.close()
+    return {
+        name: TopicDescription(partitions=one.partitions, replication=one.replication, configs=one.configs)
+        for name, one in described.items()
+    }
+
+
+async def find_differences(
+    settings: KafkaSettings, topics: Topics, *, correction_window_ms: int, allow_create_time: bool
+) -> tuple[Finding, ...]:
+    """What of the topics is not as it must or should be. Raises LogUnavailableError where Kafka does not answer."""
     return check_topics(
-        {
-            name: TopicDescription(partitions=one.partitions, replication=one.replication, configs=one.configs)
-            for name, one in described.items()
-        },
+        await describe_topics(settings, topics),
         topics=topics,
         correction_window_ms=correction_window_ms,
         allow_create_time=allow_create_time,

@@ -12,7 +12,7 @@ import time
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import click
@@ -25,6 +25,7 @@ from pokdeng.cli.demo_view import DemoView
 from pokdeng.cli.logs import set_up_logs
 from pokdeng.ledger.embedded import embedded_server
 from pokdeng.ledger.redis_ledger import RedisLedger
+from pokdeng.ledger.redis_settings import RedisSettings
 from pokdeng.metrics import Metrics
 from pokdeng.rules import Bet, odds_of
 from pokdeng.settlement.limits import Limits
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from pokdeng.cli.demo_snapshot import DemoSnapshot
     from pokdeng.simulator import Sender
+    from pokdeng.stream.kafka import KafkaSettings
     from pokdeng.stream.port import Log
 
 PLAY_S = 18.0
@@ -64,8 +66,15 @@ QUIET_LOOKS = 2
     help="Bets a second, 0 as fast as they go. [default: so that it takes about 20 s]",
 )
 @options.option("--mischief", type=click.FloatRange(0, 1), default=0.05, show_default=True, help="How much goes wrong.")
-@options.option("--bootstrap", metavar="HOST:PORT", default=None, help="Your own Kafka. [default: the embedded log]")
-@options.option("--redis", metavar="URL", default=None, help="Your own Redis. [default: an embedded server]")
+@options.option(
+    "--bootstrap",
+    type=options.Bootstrap(),
+    metavar="HOST:PORT",
+    default=None,
+    help="Your own Kafka. [default: the embedded log]",
+)
+@options.kafka_security
+@options.redis_or_none
 @options.option("--http-port", type=click.IntRange(0, 65535), default=0, help="Of the worker's pages. [default: free]")
 @options.as_json
 def command(
@@ -78,9 +87,10 @@ def command(
     rate: float | None,
     mischief: float,
     bootstrap: str | None,
-    redis: str | None,
+    redis: RedisSettings | None,
     http_port: int,
     as_json: bool,
+    **kafka: Any,
 ) -> None:
     """Play tables against the real worker, watch, and prove that the books balance. Exit 1 if they do not."""
     set_up_logs("error")
@@ -97,13 +107,22 @@ def command(
     if rate is None:
         rate = max(1.0, tables * rounds * bets_per_round / PLAY_S)
     try:
-        snapshot = asyncio.run(_demo(play, rate, bootstrap, redis, http_port, as_json=as_json))
+        snapshot = asyncio.run(_demo(play, rate, _kafka(bootstrap, kafka), redis, http_port, as_json=as_json))
     except LogError as error:
         raise click.ClickException(str(error)) from error
     if as_json:
         click.echo(json.dumps(to_json(snapshot)))
     if not snapshot.is_balanced:
         raise SystemExit(1)
+
+
+def _kafka(bootstrap: str | None, options: dict[str, Any]) -> KafkaSettings | None:
+    """None for the embedded log: what is said about how a Kafka is reached does not matter then."""
+    if bootstrap is None:
+        return None
+    from pokdeng.cli.connect import kafka_settings  # noqa: PLC0415 - Kafka's client takes a second to load
+
+    return kafka_settings(bootstrap=bootstrap, **options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +138,12 @@ class _Parts:
 
 
 async def _demo(
-    play: Play, rate: float, bootstrap: str | None, redis: str | None, http_port: int, *, as_json: bool
+    play: Play, rate: float, kafka: KafkaSettings | None, redis: RedisSettings | None, http_port: int, *, as_json: bool
 ) -> DemoSnapshot:
     async with AsyncExitStack() as stack:
         if redis is None:
-            redis = (await stack.enter_async_context(embedded_server())).url
-        parts = await stack.enter_async_context(_parts(bootstrap, redis))
+            redis = RedisSettings(url=(await stack.enter_async_context(embedded_server())).url)
+        parts = await stack.enter_async_context(_parts(kafka, redis))
         worker = Worker(
             WorkerSettings(topics=parts.topics, limits=Limits(), group=parts.topics.prefix, http_port=http_port),
             parts.log,
@@ -159,13 +178,13 @@ async def _demo(
 
 
 @asynccontextmanager
-async def _parts(bootstrap: str | None, redis: str) -> AsyncIterator[_Parts]:
-    prefix = "pokdeng" if bootstrap is None else f"demo-{uuid4().hex[:8]}"
+async def _parts(kafka: KafkaSettings | None, redis: RedisSettings) -> AsyncIterator[_Parts]:
+    prefix = "pokdeng" if kafka is None else f"demo-{uuid4().hex[:8]}"
     topics = Topics(prefix)
     copartitioned, others = (topics.table_events, topics.bets), (topics.funds,)
 
     ledger = partial(RedisLedger, redis, prefix=f"demo-{uuid4().hex[:8]}")
-    if bootstrap is None:
+    if kafka is None:
         broker = MemoryBroker(lambda: time.time_ns() // 1_000_000)
         for name in topics.names:
             broker.create_topic(name, PARTITIONS)
@@ -174,7 +193,7 @@ async def _parts(bootstrap: str | None, redis: str) -> AsyncIterator[_Parts]:
         return
     from pokdeng.cli.demo_kafka import kafka_logs  # noqa: PLC0415 - Kafka's client takes a second to load
 
-    async with kafka_logs(bootstrap, topics, copartitioned, others) as (member, reader):
+    async with kafka_logs(kafka, topics, copartitioned, others) as (member, reader):
         sender = LogSender(reader, topics)
         yield _Parts(topics, member, reader, sender, ledger, member.run_until_failed)
 

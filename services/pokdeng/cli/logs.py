@@ -13,7 +13,10 @@ def set_up_logs(level: str = "info") -> None:
     number = logging.getLevelNamesMapping()[level.upper()]
     is_terminal = sys.stderr.isatty()
     renderer: structlog.typing.Processor = (
-        structlog.dev.ConsoleRenderer() if is_terminal else structlog.processors.JSONRenderer()
+        # Not rich's tracebacks: they show what local variables hold, passwords among it.
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+        if is_terminal
+        else structlog.processors.JSONRenderer()
     )
     structlog.configure(
         processors=[

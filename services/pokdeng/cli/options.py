@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import click
 
+from pokdeng.cli.redis_address import NAMES as _REDIS_NAMES
+from pokdeng.cli.redis_address import redis_settings
+from pokdeng.cli.secrets import refuse_on_command_line
 from pokdeng.ledger.port import BUCKETS
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -112,6 +116,8 @@ class RedisUrl(click.ParamType):
             is_server = is_socket = has_database = False
         if not ((is_server or is_socket) and has_database) or (is_server and url.query):
             self.fail("write redis://HOST:PORT/DATABASE, rediss://... (TLS) or unix:///PATH", param, ctx)
+        if url.password is not None and ctx is not None and param is not None:
+            refuse_on_command_line(ctx, param, value)
         return str(value)
 
 
@@ -119,9 +125,6 @@ bootstrap = option(
     "--bootstrap", type=Bootstrap(), metavar="HOST:PORT", default="127.0.0.1:9092", show_default=True, help="Kafka."
 )
 prefix = option("--prefix", type=Prefix(), default="pokdeng", show_default=True, help="Begins the topics' names.")
-redis = option(
-    "--redis", type=RedisUrl(), metavar="URL", default="redis://127.0.0.1:6379/0", show_default=True, help="Redis."
-)
 buckets = option(
     "--buckets",
     type=click.IntRange(1, 1024),
@@ -141,24 +144,86 @@ _KAFKA_OPTIONS = (
         help="Kafka's security protocol.",
     ),
     option(
-        "--kafka-ca", type=_FILE, metavar="FILE", help="Certificate authorities that Kafka's brokers are trusted by."
+        "--kafka-ca",
+        type=_FILE,
+        metavar="FILE",
+        help="Certificate authorities that Kafka's brokers are trusted by. [default: the system's]",
     ),
     option("--kafka-certificate", type=_FILE, metavar="FILE", help="Our certificate for Kafka."),
-    option("--kafka-key", type=_FILE, metavar="FILE", help="The key of our certificate."),
+    option("--kafka-key", type=_FILE, metavar="FILE", help="The key of it, where that file has none. Not encrypted."),
     option(
         "--kafka-sasl",
         type=click.Choice(["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]),
-        default="SCRAM-SHA-512",
-        show_default=True,
-        help="How we prove who we are.",
+        default=None,
+        help="How we prove to Kafka who we are. [default: SCRAM-SHA-512]",
     ),
-    option("--kafka-user", help="Our name."),
-    option("--kafka-password", help="Our password; better as the environment variable.", hidden=False),
+    option("--kafka-user", metavar="NAME", help="Our name for Kafka."),
+    option(
+        "--kafka-password",
+        metavar="SECRET",
+        callback=refuse_on_command_line,
+        help="Our password; only as the variable.",
+    ),
+    option("--kafka-password-file", type=_FILE, metavar="FILE", help="A file with our password."),
 )
+_REDIS_OPTIONS = (
+    option(
+        "--redis",
+        type=RedisUrl(),
+        metavar="URL",
+        default="redis://127.0.0.1:6379/0",
+        show_default=True,
+        help="Redis: redis://, rediss:// (TLS) or unix://.",
+    ),
+    option("--redis-user", metavar="NAME", help="Our ACL user in Redis. [default: Redis' default user]"),
+    option(
+        "--redis-password",
+        metavar="SECRET",
+        callback=refuse_on_command_line,
+        help="Its password; only as the variable.",
+    ),
+    option("--redis-password-file", type=_FILE, metavar="FILE", help="A file with its password."),
+    option(
+        "--redis-ca",
+        type=_FILE,
+        metavar="FILE",
+        help="Certificate authorities that Redis is trusted by. [default: the system's]",
+    ),
+    option("--redis-certificate", type=_FILE, metavar="FILE", help="Our certificate for Redis."),
+    option("--redis-key", type=_FILE, metavar="FILE", help="The key of it, where that file has none. Not encrypted."),
+)
+
+
+def kafka_security(command: _Command) -> _Command:
+    """What belongs to an address of Kafka, for a command with a `--bootstrap` of its own."""
+    for decorate in reversed(_KAFKA_OPTIONS):
+        command = decorate(command)
+    return command
 
 
 def kafka(command: _Command) -> _Command:
     """All options about how Kafka is reached: the command gets them as keyword arguments of `kafka_settings`."""
-    for decorate in reversed((bootstrap, *_KAFKA_OPTIONS)):
-        command = decorate(command)
-    return command
+    return bootstrap(kafka_security(command))
+
+
+def redis(command: Callable[..., Any]) -> Callable[..., Any]:
+    """All options about how Redis is reached: the command gets one argument, `redis`, a `RedisSettings`."""
+    return _with_redis(command, _REDIS_OPTIONS)
+
+
+def redis_or_none(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The same where Redis need not be given: `redis` is None then."""
+    own = option("--redis", type=RedisUrl(), metavar="URL", help="Your own Redis. [default: an embedded server]")
+    return _with_redis(command, (own, *_REDIS_OPTIONS[1:]))
+
+
+def _with_redis(command: Callable[..., Any], declared: tuple[Callable[..., Any], ...]) -> Callable[..., Any]:
+    @wraps(command)
+    def with_settings(**options: Any) -> Any:
+        told = {name: options.pop(name) for name in list(options) if name in _REDIS_NAMES}
+        return command(redis=redis_settings(**told), **options)
+
+    settled: Callable[..., Any] = with_settings
+    for decorate in reversed(declared):
+        settled = decorate(settled)
+    return settled

@@ -13,13 +13,14 @@ from pokdeng.cli import options
 from pokdeng.cli.connect import create_topics, find_differences, kafka_settings, topic_specs
 from pokdeng.stream.port import LogError
 from pokdeng.wire import Topics
+from pokdeng.wire.rights import Right, Role, rights
 from pokdeng.wire.topic_check import Severity
 from pokdeng.wire.topics import PARTITIONS
 
 
 @click.group("topics")
 def command() -> None:
-    """Create the topics as they must be, or say what differs."""
+    """Create the topics as they must be, say what differs, or who may do what with them."""
 
 
 @command.command("create")
@@ -93,3 +94,69 @@ def check(*, prefix: str, correction_window_ms: int, allow_create_time: bool, as
         click.echo("the topics are as they must be" if not errors else f"{errors} must be mended")
     if errors:
         raise SystemExit(1)
+
+
+class Principal(click.ParamType):
+    """A role and who has it, such as `floor=User:dealing-floor`."""
+
+    name = "principal"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[Role, str]:
+        """Both; exit 2 with a sentence where it is none."""
+        role, _, name = value.partition("=")
+        if role not in Role or not name.startswith("User:") or not name.isprintable() or "'" in name:
+            self.fail(f"{value!r} is none; write ROLE=User:NAME, ROLE one of {', '.join(Role)}", param, ctx)
+        return Role(role), name
+
+
+@command.command("acls")
+@options.prefix
+@options.option(
+    "--group", type=options.Name(), default="pokdeng-settlement", show_default=True, help="The workers' group."
+)
+@options.option(
+    "--principal",
+    "principals",
+    type=Principal(),
+    metavar="ROLE=User:NAME",
+    multiple=True,
+    help="Who has a role; several may have the same. [default: User:PREFIX-ROLE]",
+)
+@options.as_json
+def acls(*, prefix: str, group: str, principals: tuple[tuple[Role, str], ...], as_json: bool) -> None:
+    """Print a script for Kafka's kafka-acls.sh that lets everybody do their work and no more; connects to nothing.
+
+    Roles are settlement, floor, gateway, cashier, supervisor, reader and admin.
+    """
+    granted = [(name, right) for right in rights(Topics(prefix), group) for name in _who(right, prefix, principals)]
+    if as_json:
+        rows = [
+            {
+                "principal": name,
+                "role": right.role,
+                "operation": right.operation,
+                "resource": right.resource,
+                "name": right.name,
+                "pattern": "prefixed" if right.is_prefix else "literal",
+            }
+            for name, right in granted
+        ]
+        click.echo(json.dumps(rows))
+        return
+    click.echo("#!/bin/sh\n# Arguments of this script: --bootstrap-server HOST:PORT --command-config FILE\nset -eu")
+    for line in _lines(granted):
+        click.echo(line)
+
+
+def _lines(granted: list[tuple[str, Right]]) -> list[str]:
+    """One call of Kafka's tool for all names that a principal may do the same with."""
+    calls: dict[str, list[str]] = {}
+    for name, right in granted:
+        pattern = " --resource-pattern-type prefixed" if right.is_prefix else ""
+        call = f"kafka-acls.sh \"$@\" --add --allow-principal '{name}' --operation {right.operation}{pattern}"
+        calls.setdefault(call, []).append(f"--{right.resource} {right.name}")
+    return [" ".join((call, *names)) for call, names in calls.items()]
+
+
+def _who(right: Right, prefix: str, principals: tuple[tuple[Role, str], ...]) -> list[str]:
+    return [name for role, name in principals if role is right.role] or [f"User:{prefix}-{right.role}"]

@@ -9,13 +9,13 @@ import signal
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import structlog
 
 from pokdeng.cli import options
-from pokdeng.cli.connect import find_differences, kafka_settings
+from pokdeng.cli.connect import describe_topics, kafka_settings
 from pokdeng.cli.logs import set_up_logs
 from pokdeng.ledger.redis_ledger import RedisLedger
 from pokdeng.metrics import Metrics
@@ -23,7 +23,10 @@ from pokdeng.settlement.limits import InvalidLimitsError, load_limits
 from pokdeng.settlement.worker import Worker, WorkerSettings
 from pokdeng.stream.kafka import KafkaLog, KafkaSettings
 from pokdeng.wire import Topics
-from pokdeng.wire.topic_check import Severity
+from pokdeng.wire.topic_check import Severity, check_topics
+
+if TYPE_CHECKING:
+    from pokdeng.ledger.redis_settings import RedisSettings
 
 _log = structlog.get_logger(__name__)
 
@@ -88,7 +91,7 @@ STOP_WITHIN_S = 4.5
 )
 def command(
     *,
-    redis: str,
+    redis: RedisSettings,
     prefix: str,
     group: str,
     instance_id: str | None,
@@ -174,8 +177,12 @@ async def _run(
     warned: set[str] = set()
 
     async def check() -> list[str]:
-        findings = await find_differences(
-            kafka, topics, correction_window_ms=correction_window_ms, allow_create_time=allow_create_time
+        described = await describe_topics(kafka, topics)
+        worker.topics_keep(
+            {name: one.number("retention.ms") for name in topics.inputs if (one := described.get(name)) is not None}
+        )
+        findings = check_topics(
+            described, topics=topics, correction_window_ms=correction_window_ms, allow_create_time=allow_create_time
         )
         for finding in findings:
             said = f"{finding.topic}: {finding.message}"

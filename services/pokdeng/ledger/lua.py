@@ -8,7 +8,8 @@ from hashlib import sha1
 from importlib.resources import files
 from typing import Final
 
-NAMES: Final = ("apply", "revise", "acquire", "enter", "lease", "finish", "remember", "create", "accept")
+_RESTORING: Final = ("begin", "close", "quiet", "lead", "stamp", "put", "wipe", "open")
+NAMES: Final = ("apply", "revise", "acquire", "enter", "lease", "finish", "remember", "create", "accept", *_RESTORING)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from zlib import crc32
 
 from pokdeng.ledger.memory_decide import Decision
+from pokdeng.ledger.memory_restoring import MemoryRestoring
 from pokdeng.ledger.memory_store import Balance, Bucket, MemoryStore, Ownership
 from pokdeng.ledger.port import (
     BUCKETS,
@@ -65,6 +66,7 @@ class MemoryLedger:
         self._lease_ms = lease_ms
         self._transfer_ttl_ms = transfer_ttl_ms
         self._owned: dict[Source, _Owned] = {}
+        self._restoring = MemoryRestoring(store, buckets=buckets)
 
     async def open(self) -> bool:
         """Whether something was created. Raises LedgerError where with another number of buckets."""
@@ -80,6 +82,10 @@ class MemoryLedger:
 
     async def close(self) -> None:
         """Nothing is open."""
+
+    def restoring(self) -> MemoryRestoring:
+        """The same store, to be filled anew."""
+        return self._restoring
 
     async def accept_incarnation(self) -> None:
         """Let writers in again after LedgerLostError("check"), once everything was verified against the log."""
@@ -162,7 +168,7 @@ class MemoryLedger:
 
     async def find_bets(self, names: Sequence[BetName]) -> list[tuple[BetRecord, ...]]:
         """Ask every bucket for each bet id."""
-        buckets = [self._there(number) for number in range(self._buckets)]
+        buckets = [self._readable(number) for number in range(self._buckets)]
         return [
             tuple(
                 bucket.rounds[name.table, name.round][name.bet_id].record
@@ -174,7 +180,7 @@ class MemoryLedger:
 
     async def round_bets(self, rounds: Sequence[RoundName]) -> list[tuple[BetRecord, ...]]:
         """All bets of each round, by offset and id."""
-        buckets = [self._there(number) for number in range(self._buckets)]
+        buckets = [self._readable(number) for number in range(self._buckets)]
         return [
             tuple(
                 sorted(
@@ -196,11 +202,11 @@ class MemoryLedger:
 
     async def recall(self, pages: Sequence[str]) -> list[dict[str, bytes]]:
         """Whole pages."""
-        return [dict(self._there(self._page_bucket(page)).notes.get(page, {})) for page in pages]
+        return [dict(self._readable(self._page_bucket(page)).notes.get(page, {})) for page in pages]
 
     async def newest_transfers(self, sources: Sequence[Source]) -> list[int]:
         """The highest offset of `funds` that was applied, by source; -1 where none was."""
-        known = [self._there(number).sources for number in range(self._buckets)]
+        known = [self._readable(number).sources for number in range(self._buckets)]
         return [
             max((bucket[source].highest_offset for bucket in known if source in bucket), default=-1)
             for source in sources
@@ -208,13 +214,13 @@ class MemoryLedger:
 
     async def account(self, account: AccountId) -> Account | None:
         """One account."""
-        balance = self._there(bucket_of(account, self._buckets)).accounts.get(account)
+        balance = self._readable(bucket_of(account, self._buckets)).accounts.get(account)
         return None if balance is None else _account(account, balance)
 
     async def accounts(self) -> AsyncIterator[Account]:
         """All accounts, bucket by bucket."""
         for number in range(self._buckets):
-            for account, balance in list(self._there(number).accounts.items()):
+            for account, balance in list(self._readable(number).accounts.items()):
                 yield _account(account, balance)
 
     async def _call(self, name: str, number: int, work: Callable[[Bucket], _Result]) -> _Result:
@@ -228,6 +234,13 @@ class MemoryLedger:
         bucket = self._store.bucket(number)
         if bucket is None:
             raise LedgerLostError("cold", f"bucket {number} is empty")
+        return bucket
+
+    def _readable(self, number: int) -> Bucket:
+        """A bucket to read from: not one that is doubted, unless by who leads its restore."""
+        bucket = self._there(number)
+        if bucket.verified == 0 and not self._restoring.may_read:
+            raise LedgerLostError("check", "it is doubted, or being restored")
         return bucket
 
     def _verified(self, bucket: Bucket) -> None:
@@ -270,7 +283,7 @@ class MemoryLedger:
                 raise FencedError(f"{source} was acquired with generation {known.generation}, not {generation}")
         for source in sources:
             known = bucket.sources.setdefault(source, Ownership())
-            known.epoch += 1
+            known.epoch = max(known.epoch, bucket.base) + 1
             known.group, known.generation = group, generation
             self._lease(bucket, source, group)
         return {source: bucket.sources[source].epoch for source in sources}

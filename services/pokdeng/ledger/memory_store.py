@@ -92,6 +92,11 @@ class Bucket:
     leases: dict[Source, str] = field(default_factory=dict)
     sources: dict[Source, Ownership] = field(default_factory=dict)
     expiry: dict[tuple[str, object], int] = field(default_factory=dict)
+    stamp: tuple[str, int, int] | None = None
+    """While it is being restored, whose writes are taken: the restore, the leader's term, the incarnation."""
+    is_torn: bool = False
+    base: int = 0
+    """Epochs that are given out begin above it."""
 
     def expire(self, now_ms: int) -> None:
         """Drop what has lived its time."""
@@ -112,7 +117,21 @@ class Bucket:
             leases=dict(self.leases),
             sources={source: replace(of) for source, of in self.sources.items()},
             expiry=dict(self.expiry),
+            stamp=self.stamp,
+            is_torn=self.is_torn,
+            base=self.base,
         )
+
+
+@dataclass(slots=True)
+class RestoreState:
+    """A restore under way: its id, its leader and until when, and when each source is quiet."""
+
+    name: str
+    term: int = 0
+    leader: str = ""
+    leads_until: int = 0
+    quiet_at: dict[Source, int] = field(default_factory=dict)
 
 
 Hook: TypeAlias = Callable[[str, int], Awaitable[None]]
@@ -136,6 +155,8 @@ class MemoryStore:
         self.clock = clock
         self.incarnation = 1
         self.buckets: list[Bucket] = []
+        self.restoring: RestoreState | None = None
+        self._bases = 0
         self.before: Hook = undisturbed
         self.after: Hook = undisturbed
 
@@ -158,6 +179,12 @@ class MemoryStore:
     def flush(self) -> None:
         """Lose everything."""
         self.buckets = []
+        self.restoring = None
+
+    def next_base(self) -> int:
+        """Above every epoch that any bucket ever gave out, also before it was flushed."""
+        self._bases += 1_000_000
+        return self._bases
 
     def new_incarnation(self) -> None:
         """Be another server process with the same data."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from pokdeng.events.ids import AccountId, BetId, Currency, RoundId, TableId, TransferId
     from pokdeng.events.reasons import BetReason, TransferKind, TransferReason
+    from pokdeng.ledger.restoring import Restoring
     from pokdeng.rules import Bet
 
 Source = NewType("Source", str)
@@ -277,6 +278,9 @@ class Ledger(Protocol):
 
     async def close(self) -> None:
         """Close connections. Idempotent."""
+
+    def restoring(self) -> Restoring:
+        """The same store, to be filled anew from what was said."""
 
     async def accept_incarnation(self) -> None:
         """Let writers in again after LedgerLostError("check"), once it was verified against the log; then `acquire`."""

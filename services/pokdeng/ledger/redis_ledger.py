@@ -30,10 +30,13 @@ from pokdeng.ledger.port import (
     bucket_of,
 )
 from pokdeng.ledger.redis_pipeline import Command, RedisPipeline, ScriptCall
+from pokdeng.ledger.redis_restoring import RedisRestoring
 from pokdeng.ledger.revision_calls import calls_of_revisions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+
+    from pokdeng.ledger.redis_settings import RedisSettings
 
 FORMAT: Final = "1"
 """Version of what is stored; another one is refused."""
@@ -62,7 +65,7 @@ class RedisLedger:
 
     def __init__(
         self,
-        url: str,
+        address: RedisSettings | str,
         *,
         prefix: str = "pokdeng",
         buckets: int = BUCKETS,
@@ -74,7 +77,7 @@ class RedisLedger:
         """Remember the settings; nothing is connected before `open`.
 
         Args:
-            url: `redis://`, `rediss://` or `unix://`.
+            address: `redis://`, `rediss://` or `unix://`, or that with names, passwords and certificates.
             prefix: begins every key; one ledger per prefix.
             buckets: fixed when the ledger is created.
             lease_ms: how long a silent owner keeps other groups out.
@@ -93,7 +96,8 @@ class RedisLedger:
         self._transfer_ttl_ms = transfer_ttl_ms
         self._owned: dict[Source, _Owned] = {}
         self._bucket_cache: dict[AccountId, int] = {}
-        self._pipeline = RedisPipeline(url, timeout_ms=timeout_ms, retry_budget_ms=retry_budget_ms)
+        self._pipeline = RedisPipeline(address, timeout_ms=timeout_ms, retry_budget_ms=retry_budget_ms)
+        self._restoring = RedisRestoring(self._pipeline, prefix=prefix, buckets=buckets, version=FORMAT)
 
     async def open(self) -> bool:
         """Connect and check. Raises LedgerError where keys may be evicted or another bucket count was created."""
@@ -123,6 +127,10 @@ class RedisLedger:
     async def close(self) -> None:
         """Close connections. Idempotent."""
         await self._pipeline.close()
+
+    def restoring(self) -> RedisRestoring:
+        """The same store, to be filled anew."""
+        return self._restoring
 
     async def accept_incarnation(self) -> None:
         """Let writers in again after LedgerLostError("check").
@@ -378,7 +386,9 @@ class RedisLedger:
 
     async def _read(self, commands: Iterable[Command]) -> list[Any]:
         """Run reading commands. Raises LedgerLostError where the ledger is not there: nothing is ever read as zero."""
-        created, *rows = await self._pipeline.send([("HEXISTS", self._key(0, "m"), "r"), *commands])
-        if not created:
+        verified, *rows = await self._pipeline.send([("HGET", self._key(0, "m"), "r"), *commands])
+        if verified is None:
             raise LedgerLostError("cold", "the ledger is empty")
+        if verified == b"-" and not self._restoring.may_read:
+            raise LedgerLostError("check", "it is doubted, or being restored")
         return rows

@@ -23,6 +23,7 @@ from pokdeng.ledger.port import (
     LedgerLostError,
     LedgerUnavailableError,
 )
+from pokdeng.ledger.redis_settings import RedisSettings
 
 Command: TypeAlias = tuple[Any, ...]
 ScriptCall: TypeAlias = tuple[Sequence[str], Sequence[bytes | str]]
@@ -45,12 +46,14 @@ _PASSING_PREFIXES: Final = ("BUSY", "LOADING", "MISCONF", "NOREPLICAS", "OOM")
 class RedisPipeline:
     """One connection's worth of pipelines; one task at a time."""
 
-    def __init__(self, url: str, *, timeout_ms: int, retry_budget_ms: int) -> None:
+    def __init__(self, address: RedisSettings | str, *, timeout_ms: int, retry_budget_ms: int) -> None:
         """Remember the settings; the first pipeline connects."""
+        settings = RedisSettings(url=address) if isinstance(address, str) else address
         self._retry_budget_ms = retry_budget_ms
         self._are_scripts_loaded = False
         self._redis: Redis = Redis.from_url(
-            url,
+            settings.url,
+            **settings.client_arguments(),
             protocol=2,
             retry=Retry(NoBackoff(), 0),
             socket_timeout=timeout_ms / 1000,

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import structlog
-from prometheus_client import CollectorRegistry, Counter, Gauge, disable_created_metrics, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
 
 from pokdeng.metrics.catalogue import CATALOGUE, SECONDS, Kind
 from pokdeng.metrics.latency import BatchHistogram
@@ -17,14 +24,19 @@ if TYPE_CHECKING:
 
 _log = structlog.get_logger(__name__)
 
+CURRENCIES_MAX: Final = 16
+OTHER: Final = "other"
+"""Without limits every currency is taken. So many get series of their own, the rest share this label."""
+
 
 class Metrics:
-    """All metrics of one worker, in a registry of their own."""
+    """All metrics of one worker, in a registry of their own; and the process's own (`process_...`)."""
 
     def __init__(self) -> None:
         """Every metric of the catalogue; those without labels show 0 at once."""
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
         self._counters: dict[str, Counter] = {}
         self._gauges: dict[str, Gauge] = {}
         self._histograms: dict[str, BatchHistogram] = {}
@@ -37,6 +49,8 @@ class Metrics:
                 histogram = self._histograms[metric.key] = BatchHistogram(metric.name, metric.help, SECONDS)
                 self._registry.register(histogram)
         self._children: dict[tuple[str, ...], Counter] = {}
+        self._with_currency = {metric.key for metric in CATALOGUE if metric.labels[-1:] == ("currency",)}
+        self._currencies: set[str] = set()
         self._has_complained = False
 
     def count(self, counts: Mapping[tuple[str, ...], float]) -> None:
@@ -47,9 +61,18 @@ class Metrics:
                 continue
             child = self._children.get(key)
             if child is None:
-                counter = self._counters[key[0]]
-                child = self._children[key] = counter.labels(*key[1:]) if len(key) > 1 else counter
+                child = self._child(key)
             child.inc(amount)
+
+    def _child(self, key: tuple[str, ...]) -> Counter:
+        counter = self._counters[key[0]]
+        labels = key[1:]
+        if key[0] in self._with_currency and labels[-1] not in self._currencies:
+            if len(self._currencies) >= CURRENCIES_MAX:
+                return counter.labels(*labels[:-1], OTHER)  # not remembered: strangers could name any number of them
+            self._currencies.add(labels[-1])
+        child = self._children[key] = counter.labels(*labels) if labels else counter
+        return child
 
     def set(self, key: str, value: float, *labels: str) -> None:
         """Set a gauge."""

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from pokdeng.rounds import Round, RoundEvent, Shoe, Table
     from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.book import Book
+    from pokdeng.settlement.bygone import Dealt
     from pokdeng.settlement.finished import Finished
     from pokdeng.settlement.late import LateEvent
     from pokdeng.settlement.memory import Recalled
-    from pokdeng.settlement.past import Dealt
     from pokdeng.stream.port import Record
 
 

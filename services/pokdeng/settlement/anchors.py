@@ -29,8 +29,8 @@ def anchor_note(source: Source, partition: TopicPartition, offset: int, at_ms: i
     return Note(source, _page(partition), MARK, msgspec.json.encode((offset, at_ms)), False, None)
 
 
-async def check_anchors(log: Log, ledger: Ledger, partitions: Sequence[TopicPartition]) -> None:
-    """Hold what is noted of input partitions against the log.
+async def check_anchors(log: Log, ledger: Ledger, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
+    """Hold what is noted of input partitions against the log; the first offset behind what was acknowledged of each.
 
     Raises:
         AnotherLogError: when a noted record is not there, though no retention can have taken it, or is another one.
@@ -52,6 +52,7 @@ async def check_anchors(log: Log, ledger: Ledger, partitions: Sequence[TopicPart
                 f"the ledger has read {partition.topic}[{partition.partition}] up to {offset}, a record of {at_ms} ms",
                 ends[partition],
             )
+    return {partition: offset + 1 for partition, (offset, _) in noted.items()}
 
 
 def _page(partition: TopicPartition) -> str:

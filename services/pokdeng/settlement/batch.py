@@ -7,17 +7,20 @@ all of it is acknowledged.
 from __future__ import annotations
 
 from collections import defaultdict
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pokdeng.settlement.tally import dead_letters, duplicates, new_tally
+from pokdeng.settlement.tally import TRUNCATED, dead_letters, duplicates, new_tally
+from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pokdeng.events.reasons import DeadLetterReason
     from pokdeng.ledger.port import Answer, Note, Operation, Revise
+    from pokdeng.settlement.tally import Key
     from pokdeng.settlement.voice import Voice
-    from pokdeng.stream.port import Message, Record, TopicPartition
+    from pokdeng.stream.port import Message, Record
 
 Reaction: TypeAlias = "Callable[[Sequence[Answer], list[Any]], None]"
 
@@ -41,6 +44,7 @@ class Batch:
         "letters",
         "notes",
         "operations",
+        "read_before",
         "records",
         "revisions",
         "round_facts",
@@ -50,9 +54,10 @@ class Batch:
         "voice",
     )
 
-    def __init__(self, voice: Voice) -> None:
-        """An empty batch."""
+    def __init__(self, voice: Voice, read_before: Mapping[TopicPartition, int] = MappingProxyType({})) -> None:
+        """An empty batch. Records below the offsets of `read_before` are read again: see `count`."""
         self.voice = voice
+        self.read_before = read_before
         self.records: dict[TopicPartition, int] = {}
         """How many records were read, by partition."""
         self.operations: list[Operation] = []
@@ -127,19 +132,25 @@ class Batch:
 
     def dead_letter(self, record: Record, reason: DeadLetterReason, detail: str) -> None:
         """A record cannot be used."""
-        self.tally[dead_letters(record.topic, reason)] += 1
+        self.count(record, dead_letters(record.topic, reason))
         partition, message = self.voice.dead_letter(record, reason, detail)
         self.dead_letters[partition].append(message)
         self.letters.setdefault(partition, []).append((record, reason, detail))
 
     def truncate(self, partition: TopicPartition, index: int) -> None:
         """The broker refuses a dead letter: it goes with hashes in place of its value and headers."""
+        self.tally[TRUNCATED] += 1
         record, reason, detail = self.letters[partition][index]
         self.dead_letters[partition][index] = self.voice.truncated(record, reason, detail)
 
     def duplicate(self, record: Record) -> None:
         """A record says what is known: counted, nothing else."""
-        self.tally[duplicates(record.topic)] += 1
+        self.count(record, duplicates(record.topic))
+
+    def count(self, record: Record, key: Key) -> None:
+        """Count what a record came to, where the ledger does not know it: not again when it is read again."""
+        if record.offset >= self.read_before.get(TopicPartition(record.topic, record.partition), 0):
+            self.tally[key] += 1
 
     @property
     def is_empty(self) -> bool:

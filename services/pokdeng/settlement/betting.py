@@ -85,7 +85,7 @@ class Betting:
             return BetReason.CANCELLED_BEFORE
         is_behind = seal is not None and offset >= seal
         if is_behind and is_in_time(book.table_round, record.timestamp):
-            self.batch.tally[BEHIND_SEAL] += 1
+            self.batch.count(record, BEHIND_SEAL)
         return refusal_of_bet(book.table_round, record.timestamp, is_behind_seal=is_behind)
 
     def cancel(self, record: Record, cancel: BetCancelled, book: Book) -> None:
@@ -141,7 +141,7 @@ class Betting:
         if cancel is not None and cancel[0] < record.offset:
             reason = BetReason.CANCELLED_BEFORE
         elif is_in_time:
-            self.batch.tally[BEHIND_SEAL] += 1
+            self.batch.count(record, BEHIND_SEAL)
         self.batch.notes.append(memory.add_bet(self._source, record.offset, bet, reason, self._house.remember_ms))
         self.batch.tally[bets_rejected(reason)] += 1
         self._voice.bet_rejected(self.batch, record, bet, reason)

@@ -11,7 +11,7 @@ from pokdeng.ledger.port import LedgerCorruptError, Settle, Status
 from pokdeng.rounds import Cancelled, Completed, result_of
 from pokdeng.rules import RULESET, Bet
 from pokdeng.settlement import tally
-from pokdeng.settlement.expectation import expectation
+from pokdeng.settlement.counting import count_refunds, count_round
 from pokdeng.settlement.finished import HEADER, Finished, encode_note, note_of_shoe, note_of_table
 from pokdeng.settlement.shown import players_of, shown
 from pokdeng.settlement.voice import totals_of
@@ -251,20 +251,8 @@ class Closing:
     def _count(self, *, is_refund: bool) -> None:
         counts = self._batch.tally
         counts[tally.ROUND_REFUNDED if is_refund else tally.ROUND_SETTLED] += 1
-        stakes: dict[str, dict[Bet, int]] = {}
-        for option in self._options.values():
-            bet = option.bet
-            for currency, (bets, taken, returned) in option.sums.items():
-                counts[tally.settled(bet, option.outcome)] += bets
-                if not is_refund:
-                    counts[tally.taken(bet, currency)] += taken
-                    counts[tally.returned(bet, currency)] += returned
-                    stakes.setdefault(currency, {})[bet] = taken // bet.units_taken
-        for currency, on_options in stakes.items():
-            for bet, stake in on_options.items():
-                counts[tally.expected(bet, currency)] += expectation().expected_return(bet, stake)
-            for name, variance in expectation().variances(on_options).items():
-                counts[tally.variance(name, currency)] += variance
+        options = [(option.bet, option.outcome, option.sums) for option in self._options.values()]
+        (count_refunds if is_refund else count_round)(counts, options)
 
 
 def _zeros() -> list[int]:

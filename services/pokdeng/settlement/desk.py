@@ -289,10 +289,18 @@ class Desk:
     @property
     def watermarks(self) -> tuple[int, int]:
         """The next offsets to commit, of table events and of bets: nothing below is needed by a replay."""
-        oldest = (self.floor.oldest_needed, self.revisions.oldest_needed, self.next_event)
-        next_event = min(offset for offset in oldest if offset is not None)
+        oldest = (self.floor.oldest_needed, self.revisions.oldest_needed)
+        next_event = min([self.next_event, *(mark.offset for mark in oldest if mark is not None)])
         needed = [book.oldest_needed for book in self.books.values()]
         return next_event, min([self.next_bet, *(oldest for oldest in needed if oldest is not None)])
+
+    @property
+    def needed_since_ms(self) -> tuple[int | None, int | None]:
+        """The broker times since when a replay needs table events, and bets (no later than these); None where none."""
+        marks = (self.floor.oldest_needed, self.revisions.oldest_needed)
+        event = min((mark for mark in marks if mark is not None), default=None)
+        rounds = [book.table_round.opened.at_ms for book in self.books.values() if book.oldest_needed is not None]
+        return (None if event is None else event.at_ms), min(rounds, default=None)
 
     def idle_notes(self) -> list[Note]:
         """Notes of tables where nothing is going on, that would keep the log for nothing. Then call `noted_idle`."""

@@ -24,11 +24,12 @@ from pokdeng.settlement.recovery import read_back
 from pokdeng.settlement.revising import begin_due
 from pokdeng.settlement.speaker import Speaker
 from pokdeng.settlement.takeover import check_same_log, fence, starting_offsets
+from pokdeng.settlement.watchdog import Place
 from pokdeng.stream.merge import FIRST, SECOND, Merge
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from pokdeng.ledger.port import Ledger, Source
     from pokdeng.settlement.house import House
@@ -76,6 +77,8 @@ class Engine:
         """Held while the ledger is used: by the loop's turn, or by what an assignment does."""
         self._speaker = Speaker(log, observer, self._wake.set)
         self._progress = Progress(log, ledger, house)
+        self._read_before: dict[TopicPartition, int] = {}
+        """Offsets below which records were acknowledged before they were assigned: read again, they count nothing."""
         self._next_commit = 0.0
         self._next_leases = 0.0
         self._is_stopping = False
@@ -85,12 +88,21 @@ class Engine:
         self._turned_at = clock()
         self.is_recovered = False
         """Whether partitions are assigned and what was said of their rounds is known again."""
+        self._is_recovering = False
 
     # The log's side
 
     async def assigned(self, assignment: Assignment) -> None:
         """Own the partitions: fence earlier owners, read back what was said, then let records in."""
-        self._turned_at = self._clock()
+        self._is_recovering = True
+        try:
+            await self._own(assignment)
+        finally:
+            self._is_recovering = False
+            self._turned_at = self._clock()
+        self._wake.set()
+
+    async def _own(self, assignment: Assignment) -> None:
         async with self._turn:
             topics = self._house.topics
             tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
@@ -120,15 +132,13 @@ class Engine:
                 generation=assignment.generation,
                 remember_ms=self._house.remember_ms,
             )
-            await check_same_log(self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values())
-            counts: list[int] = []
-            for desk in self._desks.values():
-                counts.append(await read_back(self._transport, topics, desk))
-                self._turned_at = self._clock()
+            self._read_before = await check_same_log(
+                self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values()
+            )
+            counts = [await read_back(self._transport, topics, desk) for desk in self._desks.values()]
             self._progress = Progress(self._transport, self._ledger, self._house)
             self.is_recovered = True
             _log.info("assigned", tables=tables, funds=funds, generation=assignment.generation, read_back=sum(counts))
-        self._wake.set()
 
     async def revoked(self) -> None:
         """Finish what is under way, commit, forget. Within `REVOKE_WITHIN_S`, or without the commit."""
@@ -208,8 +218,8 @@ class Engine:
 
     @property
     def quiet_seconds(self) -> float:
-        """How long ago the loop began its last turn."""
-        return 0.0 if self._is_paused else self._clock() - self._turned_at
+        """How long ago the loop began its last turn; 0 while it need not turn: each step of a recovery has a limit."""
+        return 0.0 if self._is_paused or self._is_recovering else self._clock() - self._turned_at
 
     @property
     def why_not_ready(self) -> list[str]:
@@ -218,16 +228,32 @@ class Engine:
         waits_s = 0.0 if asked_at is None else self._clock() - asked_at
         return [f"the ledger has not answered for {waits_s:.1f} s"] if waits_s > LEDGER_ANSWERS_WITHIN_S else []
 
-    def show_lag(self, show: Callable[..., None]) -> None:
-        """Say how many records of each owned input partition are not acknowledged: `show("lag", n, topic, number)`."""
+    async def places(self) -> dict[Source, Place]:
+        """Where each source stands, and whether it has more to read. Nothing while it need not move.
+
+        Raises:
+            LogUnavailableError: where the ends of its partitions cannot be asked.
+        """
+        if self._is_paused or not self.is_recovered:
+            return {}
         topics = self._house.topics
+        owned: dict[Source, tuple[list[TopicPartition], list[int], int]] = {}
         for desk in self._desks.values():
-            for topic, done in ((topics.table_events, desk.next_event), (topics.bets, desk.next_bet)):
-                position = self._transport.position(TopicPartition(topic, desk.partition))
-                show("lag", max(0, position - done), topic, str(desk.partition))
+            parts = [TopicPartition(topics.table_events, desk.partition), TopicPartition(topics.bets, desk.partition)]
+            waiting = desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND)
+            owned[desk.source] = (parts, [desk.next_event, desk.next_bet], waiting)
         for cashier in self._cashiers.values():
-            position = self._transport.position(TopicPartition(topics.funds, cashier.partition))
-            show("lag", max(0, position - cashier.next_transfer), topics.funds, str(cashier.partition))
+            part = TopicPartition(topics.funds, cashier.partition)
+            owned[cashier.source] = ([part], [cashier.next_transfer], cashier.waiting)
+        delivered = {part: self._transport.position(part) for parts, _, _ in owned.values() for part in parts}
+        ends = await self._transport.end_offsets(list(delivered))
+        return {
+            source: Place(
+                (*(delivered[part] for part in parts), *done),
+                waiting > 0 or any(ends[part] > delivered[part] for part in parts),
+            )
+            for source, (parts, done, waiting) in owned.items()
+        }
 
     @property
     def is_idle(self) -> bool:
@@ -267,6 +293,16 @@ class Engine:
         return sum(desk.revisions.stopped for desk in self._desks.values())
 
     @property
+    def desks(self) -> Collection[Desk]:
+        """The co-partitions owned."""
+        return self._desks.values()
+
+    @property
+    def cashiers(self) -> Collection[Cashier]:
+        """The funds partitions owned."""
+        return self._cashiers.values()
+
+    @property
     def partitions(self) -> tuple[list[int], list[int]]:
         """The co-partitions and funds partitions owned."""
         return sorted(self._desks), sorted(self._cashiers)
@@ -297,7 +333,7 @@ class Engine:
         return records, min(due, self._next_commit)
 
     async def _fold(self) -> Batch:
-        batch = Batch(self._house.voice)
+        batch = Batch(self._house.voice, self._read_before)
         desks = list(self._desks.values())
         if any(desk.revisions for desk in desks):
             await begin_due(self._ledger, desks, batch, self._house, self._clock())

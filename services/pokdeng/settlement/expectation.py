@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from operator import mul
 from typing import TYPE_CHECKING
 
 from pokdeng.rules import PLAYER_SEATS, Bet, covariance, odds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pokdeng.rules import Seat
 
@@ -28,9 +29,9 @@ class _Kinds:
     at_one: float
     at_two: float
 
-    def variance(self, own: list[int], other: list[int]) -> float:
+    def variance(self, own: Sequence[int], other: Sequence[int]) -> float:
         """Of two kinds, given the stakes by spot: the sum over all pairs of spots."""
-        same_spot = sum(one * two for one, two in zip(own, other, strict=True))
+        same_spot: int = sum(map(mul, own, other))
         return self.at_one * same_spot + self.at_two * (sum(own) * sum(other) - same_spot)
 
 
@@ -48,15 +49,13 @@ class Expectation:
         """What a stake on an option returns on average, minor units."""
         return stake * (self.pair_return if bet.is_pair else self.player_return)
 
-    def variances(self, stakes: Mapping[Bet, int]) -> dict[str, float]:
+    def variances(self, players: Sequence[int], pairs: Sequence[int]) -> tuple[float, float, float]:
         """The variance of what a round returns on `player` bets, `pair` bets and `all`, minor units squared.
 
-        `stakes` are those of all accounts on an option, summed.
+        The stakes are those of all accounts on each of the five spots, summed, in the order of the seats.
         """
-        players = [stakes.get(_PLAYER_OF[seat], 0) for seat in PLAYER_SEATS]
-        pairs = [stakes.get(_PAIR_OF[seat], 0) for seat in PLAYER_SEATS]
         player, pair = self.players.variance(players, players), self.pairs.variance(pairs, pairs)
-        return {"player": player, "pair": pair, "all": player + pair + 2 * self.mixed.variance(players, pairs)}
+        return player, pair, player + pair + 2 * self.mixed.variance(players, pairs)
 
 
 @cache

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from pokdeng.events.inputs import CardCorrected, RoundOpened, ShoeStarted
 from pokdeng.rounds import Applied, Mark, Refused, Table, Verdict, evolve, place_of
+from pokdeng.settlement.bygone import Dealt, counted_again, of_the_past
 from pokdeng.settlement.late import late_event
-from pokdeng.settlement.past import Dealt, counted_again, of_the_past
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from pokdeng.events.inputs import TableEvent
     from pokdeng.rounds import RoundEvent
     from pokdeng.settlement.aftermath import Aftermath
+    from pokdeng.settlement.bygone import Past
     from pokdeng.settlement.finished import TableNote
     from pokdeng.settlement.memory import Recalled
-    from pokdeng.settlement.past import Past
     from pokdeng.stream.port import Record
 
 
@@ -53,8 +53,8 @@ class Floor:
         self._tables: dict[TableId, Table] = {}
         self._snapshots: dict[TableId, TableNote] = {}
         """The newest point of each table at which none of its rounds was open, as far as it was said or noted."""
-        self._since: dict[TableId, deque[int]] = {}
-        """The offsets of each table's events since then: a replay needs them again."""
+        self._since: dict[TableId, deque[Mark]] = {}
+        """Where each table's events since then lie: a replay needs them again."""
 
     def table(self, table_id: TableId) -> Table | None:
         """A table, None where it is not loaded."""
@@ -85,15 +85,16 @@ class Floor:
             return  # read again: what was to be said of it is said
         table = self._tables[table_id]
         if isinstance(event, ShoeStarted) or event.round_id not in table.rounds:
-            if self._was_said(table, event, offset, memory):
+            if self._was_said(table, record, event, memory):
                 return
             past = of_the_past(record, event, table, memory, self._window_ms)
             if past is not None:
                 self._fold_past(record, event, table, past)
                 return
-        after, verdict = evolve(table, event, Mark(offset, record.timestamp), window_ms=self._window_ms)
+        mark = Mark(offset, record.timestamp)
+        after, verdict = evolve(table, event, mark, window_ms=self._window_ms)
         if after is not table:
-            self._changed(after, offset)
+            self._changed(after, mark)
             if self._is_all_told(record, event, table, after, verdict):
                 return
         self._tell(record, event, after, verdict)
@@ -113,14 +114,14 @@ class Floor:
         was = Dealt(before.rounds[event.round_id], before.shoes[shoe_id])
         return self._is_follow_up(record, event, was, Dealt(round_, after.shoes[shoe_id]), verdict)
 
-    def _changed(self, table: Table, offset: int) -> None:
+    def _changed(self, table: Table, mark: Mark) -> None:
         self._tables[table.table_id] = table
         try:
-            self._since[table.table_id].append(offset)
+            self._since[table.table_id].append(mark)
         except KeyError:
-            self._since[table.table_id] = deque((offset,))
+            self._since[table.table_id] = deque((mark,))
 
-    def _was_said(self, table: Table, event: TableEvent, offset: int, memory: Recalled) -> bool:
+    def _was_said(self, table: Table, record: Record, event: TableEvent, memory: Recalled) -> bool:
         """Whether the event is read again, of a round that left memory: what was to be said of it is said.
 
         Only what it changed of the table's shoe counts once more, since the table's snapshot is older.
@@ -128,11 +129,11 @@ class Floor:
         if isinstance(event, ShoeStarted | RoundOpened):
             return False
         page = memory.round(table.table_id, event.round_id)
-        if page.finished is None or offset > page.finished.last_event:
+        if page.finished is None or record.offset > page.finished.last_event:
             return False
-        after = counted_again(table, event, offset, page)
+        after = counted_again(table, event, record.offset, page)
         if after is not table:
-            self._changed(after, offset)
+            self._changed(after, Mark(record.offset, record.timestamp))
         return True
 
     def _fold_past(self, record: Record, event: TableEvent, table: Table, past: Past) -> None:
@@ -142,7 +143,8 @@ class Floor:
             return
         shoe = past.after.shoe
         if shoe is not past.before.shoe and shoe.shoe_id in table.shoes:
-            self._changed(table._replace(shoes={**table.shoes, shoe.shoe_id: shoe}), record.offset)
+            changed = table._replace(shoes={**table.shoes, shoe.shoe_id: shoe})
+            self._changed(changed, Mark(record.offset, record.timestamp))
         if not self._is_follow_up(record, event, past.before, past.after, past.verdict):
             self._tell(record, event, table, past.verdict)
 
@@ -174,7 +176,7 @@ class Floor:
         if known is None or known.as_of < snapshot.as_of:
             self._snapshots[table_id] = snapshot
             since = self._since.get(table_id)
-            while since and since[0] <= snapshot.as_of:
+            while since and since[0].offset <= snapshot.as_of:
                 since.popleft()
 
     def snapshot(self, table_id: TableId) -> TableNote | None:
@@ -188,8 +190,8 @@ class Floor:
         """
         for table_id, since in self._since.items():
             table = self._tables[table_id]
-            if since and since[-1] < below and all(round_.is_over for round_ in table.rounds.values()):
-                yield table, since[-1]
+            if since and since[-1].offset < below and all(round_.is_over for round_ in table.rounds.values()):
+                yield table, since[-1].offset
 
     def forget_round(self, table_id: TableId, round_id: RoundId) -> None:
         """A round is finished and noted: it leaves memory."""
@@ -199,8 +201,8 @@ class Floor:
             self._tables[table_id] = table._replace(rounds=rounds)
 
     @property
-    def oldest_needed(self) -> int | None:
-        """The oldest event that a replay needs, None where it needs none."""
+    def oldest_needed(self) -> Mark | None:
+        """Where the oldest event lies that a replay needs, None where it needs none."""
         return min((since[0] for since in self._since.values() if since), default=None)
 
     def _tell(self, record: Record, event: TableEvent, table: Table, verdict: Verdict) -> None:

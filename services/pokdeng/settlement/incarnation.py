@@ -70,8 +70,8 @@ class _Tails:
             self.refusals.append((at_ms, said))
 
 
-async def accept_if_nothing_is_lost(log: Log, ledger: Ledger, topics: Topics, *, remembered_since_ms: int) -> int:
-    """Let writers in again, or raise; how many accounts were looked at.
+async def check_nothing_is_lost(log: Log, ledger: Ledger, topics: Topics, *, remembered_since_ms: int) -> int:
+    """Hold the ledger against the newest facts; how many accounts were looked at. Nobody may write meanwhile.
 
     `remembered_since_ms`: refusals said before it may have been forgotten rightly, and are not asked for.
 
@@ -91,7 +91,6 @@ async def accept_if_nothing_is_lost(log: Log, ledger: Ledger, topics: Topics, *,
             raise _behind(f"transfer {tails.transfers[partition]} of funds[{partition}] was said, it has {there}")
     fresh = sorted((one for one in tails.refusals if one[0] > remembered_since_ms + _HOUR_MS), key=lambda one: one[0])
     await _check_refusals(ledger, [said for _, said in fresh[-REFUSALS:]])
-    await ledger.accept_incarnation()
     return len(tails.sequences)
 
 

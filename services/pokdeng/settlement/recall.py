@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from pokdeng.events.inputs import BetCancelled, BetPlaced, RoundOpened, ShoeStarted
 from pokdeng.ledger.port import BetName
 from pokdeng.settlement.another_log import AnotherLogError
+from pokdeng.settlement.bygone import heard_late, revive
 from pokdeng.settlement.memory import Recalled, round_page, shoe_page, table_page
-from pokdeng.settlement.past import heard_late, revive
 from pokdeng.stream.merge import FIRST
 from pokdeng.stream.port import TopicPartition
 from pokdeng.stream.reading import read_on

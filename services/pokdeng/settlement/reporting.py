@@ -6,6 +6,8 @@ import time
 from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING
 
+from pokdeng.settlement.tally import keys_of_currency
+
 if TYPE_CHECKING:
     from pokdeng.metrics import Metrics
     from pokdeng.settlement.batch import Batch
@@ -23,6 +25,7 @@ class MetricsObserver:
         self.settlement_latencies: deque[float] = deque(maxlen=_RECENT)
         self.totals: defaultdict[str, float] = defaultdict(float)
         """What was counted so far, by a metric's short name, whatever its labels."""
+        self._currencies: set[str] = set()
 
     def ledger_called(self, seconds: float) -> None:
         """A batch was applied to the ledger."""
@@ -53,4 +56,7 @@ class MetricsObserver:
         with self._metrics.guard():
             for key, count in batch.tally.items():
                 self.totals[key[0]] += count
+                if key[0] == "taken" and key[-1] not in self._currencies:
+                    self._currencies.add(key[-1])
+                    self._metrics.count(dict.fromkeys(keys_of_currency(key[-1]), 0))
             self._metrics.count(batch.tally)

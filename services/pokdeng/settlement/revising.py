@@ -7,7 +7,7 @@ record says of them, before anything moves.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import structlog
 
@@ -16,9 +16,9 @@ from pokdeng.events.inputs import RoundCancelled
 from pokdeng.events.outputs import Balance, BetRefunded, BetReversed, BetSettled, RoundRefunded, RoundSettled
 from pokdeng.ledger.port import BetState, LedgerCorruptError, Revise, RoundName, Status
 from pokdeng.rounds import result_of
-from pokdeng.rules import RULESET, Bet
+from pokdeng.rules import RULESET
 from pokdeng.settlement import tally
-from pokdeng.settlement.expectation import expectation
+from pokdeng.settlement.counting import count_refunds, count_reversed, count_round
 from pokdeng.settlement.finished import HEADER, encode_note, note_of_shoe, note_of_table, revised_note
 from pokdeng.settlement.shown import players_of, shown
 from pokdeng.settlement.voice import balance_of, totals_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pokdeng.events.ids import Cause, RoundId, TableId
     from pokdeng.ledger.port import Answer, BetRecord, Ledger
     from pokdeng.rounds import Result
+    from pokdeng.rules import Bet
     from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.desk import Desk
     from pokdeng.settlement.finished import Finished
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from pokdeng.settlement.revisions import Correction
 
 _log = structlog.get_logger(__name__)
+
+_Sums: TypeAlias = "defaultdict[Bet, defaultdict[str, list[int]]]"
+"""By option and currency: bets, taken and returned."""
 
 BETS_ENOUGH = 1_000
 """With so many bets revised in a batch no further round is begun in it."""
@@ -112,8 +116,8 @@ class Revision:
     """One revision of one round in one batch: asks the ledger for each bet, says each answer, then the round."""
 
     __slots__ = (
-        "_batch", "_bets", "_cause", "_correction", "_desk", "_finished", "_house", "_key", "_on_revised", "_result",
-        "_revision", "_stakes", "_sums",
+        "_batch", "_bets", "_cause", "_correction", "_desk", "_done", "_finished", "_house", "_key", "_on_revised",
+        "_result", "_revision", "_sums", "_undone",
     )  # fmt: skip
 
     def __init__(
@@ -139,8 +143,8 @@ class Revision:
         self._bets = 0
         self._sums: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
         """Taken and returned, by currency."""
-        self._stakes: defaultdict[str, defaultdict[Bet, int]] = defaultdict(lambda: defaultdict(int))
-        """Of bets that are refunded now for the first time: they are expected to return nothing any more."""
+        self._undone, self._done = _new_sums(), _new_sums()
+        """What was reversed and what was paid for the first time: for the metrics."""
         self._on_revised = self._revised
 
     def begin(self, standing: Iterable[Standing]) -> None:
@@ -180,7 +184,8 @@ class Revision:
         sums[0] += record.taken
         sums[1] += fact.returned
         if answer.is_fresh:
-            self._count(bet, fact)
+            _add(self._undone, record, bet.before)
+            _add(self._done, record, fact.returned)
 
     def _common(self, record: BetRecord) -> dict[str, object]:
         return {
@@ -249,8 +254,7 @@ class Revision:
         )
         fact = self._round_fact(totals)
         self._house.voice.say_round(batch.round_facts, desk.partition, fact, (HEADER, encode_note(finished)))
-        batch.tally[tally.ROUND_REVISED] += 1
-        self._count_expectation()
+        self._count()
         batch.caused_at_ms.append((correction.mark.at_ms, self._bets))
         batch.acknowledged.append(lambda: desk.revision_said(self._key, finished))
 
@@ -274,24 +278,27 @@ class Revision:
             return RoundRefunded(**common, reason=correction.event.reason)  # type: ignore[arg-type]  # by name
         return RoundSettled(**common, banker=shown(result.banker), players=players_of(result), ruleset=RULESET)  # type: ignore[arg-type]
 
-    def _count(self, bet: Standing, fact: BetSettled | BetRefunded) -> None:
-        counts, record = self._batch.tally, bet.record
-        counts[tally.settled(record.bet, "reversed")] += 1
-        counts[tally.reversed_taken(record.bet, record.currency)] += record.taken
-        counts[tally.reversed_returned(record.bet, record.currency)] += bet.before
-        if isinstance(fact, BetSettled):
-            counts[tally.settled(record.bet, fact.outcome)] += 1
-            counts[tally.taken(record.bet, record.currency)] += record.taken
-            counts[tally.returned(record.bet, record.currency)] += fact.returned
+    def _count(self) -> None:
+        counts, is_cancelled = self._batch.tally, self._result is None
+        counts[tally.ROUND_REVISED] += 1
+        count_reversed(counts, self._counted(self._undone), is_cancelled=is_cancelled)
+        if is_cancelled:
+            count_refunds(counts, self._counted(self._done))
         else:
-            counts[tally.settled(record.bet, "refunded")] += 1
-            self._stakes[record.currency][record.bet] += record.stake
+            count_round(counts, self._counted(self._done), is_first=False)
 
-    def _count_expectation(self) -> None:
-        """Of a round that is cancelled after its settlement: what its bets were expected to return counts no more."""
-        counts = self._batch.tally
-        for currency, on_options in self._stakes.items():
-            for bet, stake in on_options.items():
-                counts[tally.reversed_expected(bet, currency)] += expectation().expected_return(bet, stake)
-            for name, variance in expectation().variances(on_options).items():
-                counts[tally.reversed_variance(name, currency)] += variance
+    def _counted(self, sums: _Sums) -> list[tuple[Bet, str, dict[str, list[int]]]]:
+        """As the counts want it: what an option of the round came to, by currency."""
+        outcomes = {} if self._result is None else {bet: said.outcome for bet, said in self._result.verdicts.items()}
+        return [(bet, outcomes.get(bet, "refunded"), of_bet) for bet, of_bet in sums.items()]
+
+
+def _new_sums() -> _Sums:
+    return defaultdict(lambda: defaultdict(lambda: [0, 0, 0]))
+
+
+def _add(sums: _Sums, record: BetRecord, returned: int) -> None:
+    row = sums[record.bet][record.currency]
+    row[0] += 1
+    row[1] += record.taken
+    row[2] += returned

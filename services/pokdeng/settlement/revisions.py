@@ -109,9 +109,9 @@ class Revisions:
             del self._queues[key]
 
     @property
-    def oldest_needed(self) -> int | None:
-        """The offset of the oldest correction that waits, None where none does."""
-        return min((queue.waiting[0].mark.offset for queue in self._queues.values()), default=None)
+    def oldest_needed(self) -> Mark | None:
+        """Where the oldest correction that waits lies, None where none does."""
+        return min((queue.waiting[0].mark for queue in self._queues.values()), default=None)
 
     def has_table(self, table_id: TableId, *, but: tuple[TableId, RoundId] | None = None) -> bool:
         """Whether a correction of a table's round waits, of another than `but` if that is named."""

@@ -10,7 +10,7 @@ import structlog
 from pokdeng.ledger.port import LedgerLostError
 from pokdeng.settlement.anchors import check_anchors
 from pokdeng.settlement.another_log import AnotherLogError
-from pokdeng.settlement.incarnation import accept_if_nothing_is_lost
+from pokdeng.settlement.incarnation import check_nothing_is_lost
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
@@ -55,19 +55,21 @@ async def fence(
         if lost.cause != "check":
             raise
         observer.ledger_lost(lost.cause)
-        count = await accept_if_nothing_is_lost(
+        count = await check_nothing_is_lost(
             log, ledger, topics, remembered_since_ms=time.time_ns() // 1_000_000 - remember_ms
         )
+        await ledger.accept_incarnation()
         _log.warning("ledger_accepted", accounts=count, why=str(lost))
         await ledger.acquire(sources, group=group, generation=generation)
 
 
 async def check_same_log(
     log: Log, ledger: Ledger, topics: Topics, desks: Collection[Desk], cashiers: Collection[Cashier]
-) -> None:
+) -> dict[TopicPartition, int]:
     """Refuse a log that ends before what the ledger has applied: it is another one, under the same names.
 
-    Its records would be taken for ones that were read before, and be passed over in silence.
+    Its records would be taken for ones that were read before, and be passed over in silence. Returns the first offset
+    of each input partition behind what was acknowledged before, as far as that is noted.
 
     Raises:
         AnotherLogError: naming the partition and both offsets.
@@ -75,7 +77,7 @@ async def check_same_log(
     places = [TopicPartition(topics.funds, cashier.partition) for cashier in cashiers]
     events = {desk: TopicPartition(topics.table_events, desk.partition) for desk in desks}
     bets = [TopicPartition(topics.bets, desk.partition) for desk in desks]
-    await check_anchors(log, ledger, [*places, *events.values(), *bets])
+    acknowledged = await check_anchors(log, ledger, [*places, *events.values(), *bets])
     newest = await ledger.newest_transfers([cashier.source for cashier in cashiers])
     ends = await log.end_offsets([*places, *events.values()])
     for place, offset in zip(places, newest, strict=True):
@@ -85,3 +87,4 @@ async def check_same_log(
             )
     for desk, place in events.items():
         desk.event_end = ends[place]
+    return acknowledged

@@ -7,6 +7,8 @@ that probes can tell what is waited for.
 from __future__ import annotations
 
 import asyncio
+import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,8 +22,11 @@ from pokdeng.settlement.expectation import expectation
 from pokdeng.settlement.house import House
 from pokdeng.settlement.pages import Pages
 from pokdeng.settlement.reporting import MetricsObserver
+from pokdeng.settlement.standing import Standing
+from pokdeng.settlement.tally import known_keys
 from pokdeng.settlement.voice import Voice
-from pokdeng.stream.port import LogUnavailableError, TopicPartition
+from pokdeng.settlement.watchdog import Watchdog
+from pokdeng.stream.port import LogError, LogUnavailableError, TopicPartition
 from pokdeng.version import VERSION
 
 if TYPE_CHECKING:
@@ -37,8 +42,10 @@ _log = structlog.get_logger(__name__)
 
 CHECK_AGAIN_S = 5.0
 TOPICS_EVERY_S = 30.0
+STANDING_EVERY_S = 5.0
 STUCK_AFTER_S = 30.0
-"""A worker with unread records whose engine has not turned for so long is stuck."""
+"""A worker with unread records whose engine has not turned for so long is stuck; so is one with such a partition."""
+LOOK_EVERY_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +84,11 @@ class Worker:
         self._pages = Pages(self, metrics, host=settings.http_host, port=settings.http_port)
         self._stopped = asyncio.Event()
         self._waits_for: list[str] = ["starting"]
+        self._watchdog = Watchdog(STUCK_AFTER_S)
         self.observer = MetricsObserver(metrics)
         self.engine: Engine | None = None
+        self._standing: Standing | None = None
+        self._kept_ms: dict[str, int] = {}
         self.port = 0
 
     def stop(self) -> None:
@@ -88,6 +98,7 @@ class Worker:
     async def run(self) -> None:
         """Serve until `stop`."""
         self._metrics.set("build", 1, VERSION, RULESET)
+        self._metrics.count(dict.fromkeys(known_keys(self._settings.topics, self._settings.limits.currencies or ()), 0))
         expectation()
         self.port = await self._pages.start()
         _log.info(
@@ -137,7 +148,7 @@ class Worker:
                     self.observer.ledger_lost(lost.cause)
                 return [f"ledger: {lost}"]
             await self._ledger.create()
-        except (LedgerUnavailableError, LogUnavailableError) as error:
+        except (LedgerUnavailableError, LogError) as error:
             return [str(error)]
         except LedgerError as error:
             return [f"ledger: {error}"]
@@ -164,8 +175,13 @@ class Worker:
             funds_partitions=counts[topics.funds],
         )
         engine = self.engine = Engine(self._transport, self._ledger, house, self.observer, group=self._settings.group)
+        standing = self._standing = Standing(self._transport, topics, engine)
+        for topic in topics.inputs:
+            self._metrics.set("partitions", counts[topic], topic)
         work = asyncio.create_task(engine.run(), name="engine")
+        look = asyncio.create_task(self._watch_standing(standing), name="standing")
         watch = asyncio.create_task(self._watch_topics(engine, counts), name="topics")
+        dog = asyncio.create_task(self._watch_places(engine), name="watchdog")
         stopped = asyncio.create_task(self._stopped.wait(), name="stop")
         failed: asyncio.Task[None] | None = None
         try:
@@ -185,6 +201,8 @@ class Worker:
             raise
         finally:
             watch.cancel()
+            look.cancel()
+            dog.cancel()
             await self._close(engine, work, stopped, failed)
 
     async def _watch_topics(self, engine: Engine, counts: Mapping[str, int]) -> None:
@@ -205,6 +223,32 @@ class Worker:
                 _log.error("topics", reasons=reasons)
             self._waits_for = reasons
             engine.pause(is_paused=bool(reasons))
+
+    async def _watch_standing(self, standing: Standing) -> None:
+        """Know where the inputs end, and say which rounds do not."""
+        while True:
+            standing.kept_ms = min(self._kept_ms.values(), default=None)
+            with suppress(LogUnavailableError):
+                await standing.ask_ends()
+            with self._metrics.guard():
+                standing.say_alarms()
+            await asyncio.sleep(STANDING_EVERY_S)
+
+    def topics_keep(self, kept_ms: Mapping[str, int]) -> None:
+        """How long input topics keep records, milliseconds by name; below 0 for ever. Called with each topic check."""
+        for topic, kept in kept_ms.items():
+            self._metrics.set("retention", kept / 1000 if kept >= 0 else math.inf, topic)
+        self._kept_ms = {topic: kept for topic, kept in kept_ms.items() if kept >= 0}
+
+    async def _watch_places(self, engine: Engine) -> None:
+        """Look again and again whether each source moves that has more to read."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            try:
+                places = await engine.places()
+            except (LogUnavailableError, KeyError):
+                continue  # Kafka is away, or what was owned is not any more: neither is ours to judge here
+            self._watchdog.look(places, asyncio.get_running_loop().time())
 
     async def _close(
         self,
@@ -230,7 +274,9 @@ class Worker:
         if engine is None:
             return []
         quiet = engine.quiet_seconds
-        return [f"the engine has not turned for {quiet:.0f} s"] if quiet > STUCK_AFTER_S else []
+        if quiet > STUCK_AFTER_S:
+            return [f"the engine has not turned for {quiet:.0f} s"]
+        return self._watchdog.why_stuck(asyncio.get_running_loop().time())
 
     async def why_not_ready(self) -> list[str]:
         """Not assigned, not recovered, topics not as they must be, or the ledger does not answer."""
@@ -246,9 +292,5 @@ class Worker:
 
     def refresh_metrics(self) -> None:
         """Set the gauges."""
-        engine = self.engine
-        if engine is not None:
-            self._metrics.set("rounds_open", engine.open_rounds)
-            self._metrics.set("rounds_held", engine.held_rounds)
-            self._metrics.set("corrections_stopped", engine.stopped_corrections)
-            engine.show_lag(self._metrics.set)
+        if self._standing is not None:
+            self._standing.show(self._metrics)

@@ -83,13 +83,13 @@ def check_topics(
 
     >>> found = check_topics({}, topics=Topics())
     >>> len(found), found[0].message
-    (9, 'does not exist')
+    (9, 'does not exist, or is hidden from this principal')
     """
     findings: list[Finding] = []
     for kind in TopicKind:
         name = topics.name(kind)
         if name not in described:
-            findings.append(_error(name, "does not exist"))
+            findings.append(_error(name, "does not exist, or is hidden from this principal"))
             continue
         topic = described[name]
         findings += _check_cleanup(name, kind, topic)

@@ -139,6 +139,11 @@ class Topics:
         return next((kind for kind in TopicKind if self.name(kind) == name), None)
 
     @property
+    def inputs(self) -> tuple[str, ...]:
+        """Those that others write: table events, bets and funds."""
+        return (self.table_events, self.bets, self.funds)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """All nine, in the order of `TopicKind`."""
         return tuple(map(self.name, TopicKind))

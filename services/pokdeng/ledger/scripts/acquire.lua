@@ -22,7 +22,8 @@ end
 local out = {'OK'}
 for i = 1, #sources, 2 do
   local source = sources[i]
-  local epoch = math.max(tonumber(redis.call('HGET', KEYS[1], 'e:' .. source) or 0), sources[i + 1]) + 1
+  local known = redis.call('HMGET', KEYS[1], 'e:' .. source, 'b')
+  local epoch = math.max(tonumber(known[1] or 0), tonumber(known[2] or 0), sources[i + 1]) + 1
   redis.call('HSET', KEYS[1], 'e:' .. source, string.format('%.0f', epoch),
     'g:' .. source, string.format('%.0f', generation) .. ':' .. group)
   redis.call('SET', KEYS[1 + (i + 1) / 2], group, 'PX', string.format('%.0f', lease_ms))

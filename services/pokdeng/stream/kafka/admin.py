@@ -74,8 +74,9 @@ class KafkaAdmin:
         for name, code, *rest in answer.topic_errors:
             if code == TopicAlreadyExistsError.errno:
                 continue
-            if code:
-                raise for_code(code)(f"{name}: {rest[0] if rest else code}")
+            with unavailable(f"creating {name}"):
+                if code:
+                    raise for_code(code)(f"{name}: {rest[0] if rest else code}")
             created.add(name)
         return frozenset(created)
 
@@ -92,8 +93,9 @@ class KafkaAdmin:
             )
         for answer in answers:
             for code, message, _, name, entries in answer.resources:
-                if code:
-                    raise for_code(code)(f"{name}: {message}")
+                with unavailable(f"settings of {name}"):
+                    if code:
+                        raise for_code(code)(message)
                 configs[name] = {key: value for key, value, *_ in entries}
         return {
             name: TopicDescription(

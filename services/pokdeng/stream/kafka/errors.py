@@ -5,9 +5,17 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from aiokafka.errors import ConsumerStoppedError, KafkaError, KafkaTimeoutError, ProducerClosed
+from aiokafka.errors import (
+    ClusterAuthorizationFailedError,
+    ConsumerStoppedError,
+    GroupAuthorizationFailedError,
+    KafkaError,
+    KafkaTimeoutError,
+    ProducerClosed,
+    TopicAuthorizationFailedError,
+)
 
-from pokdeng.stream.port import LogUnavailableError
+from pokdeng.stream.port import LogError, LogUnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,18 +23,22 @@ if TYPE_CHECKING:
 
 _PASSING: Final = (KafkaTimeoutError, ProducerClosed, ConsumerStoppedError)
 """Says that Kafka is not there, besides what aiokafka calls retriable."""
+_FORBIDDEN: Final = (ClusterAuthorizationFailedError, GroupAuthorizationFailedError, TopicAuthorizationFailedError)
+"""Says that our principal may not do this: somebody must grant it, or it is the wrong one."""
 
 
 @contextmanager
 def unavailable(what: str) -> Iterator[None]:
     """Have LogUnavailableError say so where the network fails, time runs out, or Kafka asks to try again later.
 
-    What Kafka refuses for good passes as it is.
+    LogError says where our principal lacks a right. What else Kafka refuses for good passes as it is.
     """
     try:
         yield
     except (OSError, TimeoutError) as error:
         raise LogUnavailableError(f"{what}: {error!r}") from error
+    except _FORBIDDEN as error:
+        raise LogError(f"{what}: this principal may not: {error}") from error
     except KafkaError as error:
         if is_passing(error):
             raise LogUnavailableError(f"{what}: {error!r}") from error

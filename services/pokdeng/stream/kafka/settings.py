@@ -45,7 +45,6 @@ class KafkaSettings:
 
     ssl_certificate_file: str | None = None
     ssl_key_file: str | None = None
-    ssl_key_password: str | None = field(default=None, repr=False)
     sasl_mechanism: str = "PLAIN"
     """`PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`."""
 
@@ -53,12 +52,15 @@ class KafkaSettings:
     sasl_password: str | None = field(default=None, repr=False)
 
     def ssl_context(self) -> ssl.SSLContext | None:
-        """Certificates, read from their files; None where the protocol is not encrypted."""
+        """Certificates, read from their files; None where the protocol is not encrypted.
+
+        Raises OSError or ValueError where a file is not what it should be, or the key is encrypted.
+        """
         if "SSL" not in self.security_protocol.split("_"):
             return None
         context = ssl.create_default_context(cafile=self.ssl_ca_file)
         if self.ssl_certificate_file is not None:
-            context.load_cert_chain(self.ssl_certificate_file, self.ssl_key_file, self.ssl_key_password)
+            context.load_cert_chain(self.ssl_certificate_file, self.ssl_key_file, _encrypted)
         return context
 
     def client_arguments(self) -> dict[str, Any]:
@@ -73,3 +75,8 @@ class KafkaSettings:
             "sasl_plain_username": self.sasl_user,
             "sasl_plain_password": self.sasl_password,
         }
+
+
+def _encrypted() -> str:
+    """OpenSSL would ask on the terminal."""
+    raise ValueError("the key is encrypted; give one that is not, readable by this service alone")

@@ -1,0 +1,1 @@
+"""What operators get, written from the code: the page of the metrics, and the Grafana dashboard."""

@@ -1,0 +1,169 @@
+"""Accounts as the facts say: the newest balance, and the sum of all movements. Where both are whole they agree.
+
+Facts of an account that plays at several tables are not in the order of its movements, and may be said twice: a
+movement counts once, by its sequence. A movement that was applied and never said leaves a *hole*: what it moved will be
+decided again, so the balance of that account is the sum of what was said, not what the newest fact says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pokdeng.restore.facts import Balance
+
+
+class AccountState:
+    """One account. Changed in place: there is a step for each movement."""
+
+    __slots__ = ("available", "beyond", "currency", "held", "sequence", "sum_available", "sum_held", "upto")
+
+    def __init__(self, currency: str) -> None:
+        """No movement yet."""
+        self.currency = currency
+        self.available = 0
+        self.held = 0
+        self.sequence = 0
+        """The newest balance that was said, and its sequence."""
+        self.sum_available = 0
+        self.sum_held = 0
+        self.upto = 0
+        """All movements up to this one are counted."""
+        self.beyond: list[tuple[int, int]] | None = None
+        """Those counted beyond a hole: ranges, first and last, ascending."""
+
+    def admit(self, sequence: int) -> bool:
+        """Count a movement, whatever its order; False where it was counted before."""
+        if sequence <= self.upto:
+            return False
+        if sequence == self.upto + 1:
+            self.upto = sequence
+        else:
+            ranges = self.beyond or []
+            if any(first <= sequence <= last for first, last in ranges):
+                return False
+            self.beyond = _joined([*ranges, (sequence, sequence)])
+        if self.beyond and self.beyond[0][0] == self.upto + 1:
+            self.upto = self.beyond.pop(0)[1]
+        if not self.beyond:
+            self.beyond = None
+        return True
+
+    @property
+    def holes(self) -> list[tuple[int, int]]:
+        """Movements that nobody has said, though later ones were: first and last."""
+        before, found = self.upto, []
+        for first, last in self.beyond or ():
+            found.append((before + 1, first - 1))
+            before = last
+        return found
+
+    @property
+    def balance(self) -> tuple[int, int]:
+        """Available and held: as the newest fact says, or as the movements sum up where one is missing."""
+        return (self.available, self.held) if self.beyond is None else (self.sum_available, self.sum_held)
+
+
+def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    out: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if out and out[-1][1] + 1 >= first:
+            out[-1] = (out[-1][0], max(last, out[-1][1]))
+        else:
+            out.append((first, last))
+    return out
+
+
+class Hole(NamedTuple):
+    """Movements `first` to `last` of an account were applied and never said."""
+
+    account: str
+    first: int
+    last: int
+
+
+@dataclass(slots=True)
+class Totals:
+    """One currency's movements, in minor units."""
+
+    deposits: int = 0
+    withdrawals: int = 0
+    house_net: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurrencyBooks:
+    """One currency's books: they balance where `difference` is 0."""
+
+    deposits: int
+    withdrawals: int
+    house_net: int
+    available: int
+    held: int
+
+    @property
+    def difference(self) -> int:
+        """What accounts have beyond what follows from deposits, withdrawals and play."""
+        return self.available + self.held - (self.deposits - self.withdrawals - self.house_net)
+
+
+class AccountBook:
+    """All accounts, and the totals per currency."""
+
+    def __init__(self) -> None:
+        """Nothing moved yet."""
+        self.states: dict[str, AccountState] = {}
+        self.totals: dict[str, Totals] = {}
+
+    def move(self, account: str, currency: str, balance: Balance, available: int, held: int) -> bool:
+        """Count a movement and the balance after it; False where it was counted before."""
+        state = self.states.get(account)
+        if state is None:
+            state = self.states[account] = AccountState(currency)
+        sequence = balance.sequence
+        if sequence == state.upto + 1 and state.beyond is None:
+            state.upto = sequence
+        elif not state.admit(sequence):
+            return False
+        state.sum_available += available
+        state.sum_held += held
+        if sequence > state.sequence:
+            state.sequence, state.available, state.held = sequence, balance.available, balance.held
+        return True
+
+    def total(self, currency: str) -> Totals:
+        """One currency's totals."""
+        known = self.totals.get(currency)
+        if known is None:
+            known = self.totals[currency] = Totals()
+        return known
+
+    @property
+    def holes(self) -> list[Hole]:
+        """Every movement that is missing."""
+        return [
+            Hole(name, *hole)
+            for name, state in sorted(self.states.items())
+            if state.beyond is not None
+            for hole in state.holes
+        ]
+
+    def books(self) -> dict[str, CurrencyBooks]:
+        """Each currency's books."""
+        sums = {currency: [0, 0] for currency in self.totals}
+        for state in self.states.values():
+            available, held = state.balance
+            row = sums.setdefault(state.currency, [0, 0])
+            row[0] += available
+            row[1] += held
+        return {
+            currency: CurrencyBooks(
+                deposits=self.total(currency).deposits,
+                withdrawals=self.total(currency).withdrawals,
+                house_net=self.total(currency).house_net,
+                available=available,
+                held=held,
+            )
+            for currency, (available, held) in sorted(sums.items())
+        }

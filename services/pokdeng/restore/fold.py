@@ -1,0 +1,319 @@
+"""The fold of facts: what the ledger must hold after them. Pure; it shares nothing with deciding.
+
+Facts come in any order and any number of times; only their place in time, roughly, bounds what is kept meanwhile. Kept
+are accounts, the bets of rounds that are not finished, and the names of rounds finished lately. What is only to be
+remembered (bets of finished rounds, transfers, refusals) goes to a sink as soon as it is complete.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from pokdeng.events.ids import AccountId, BetId, Currency, RoundId, TableId, TransferId
+from pokdeng.events.reasons import BetReason, TransferKind
+from pokdeng.ledger.port import Account, BetState
+from pokdeng.ledger.restoring import After, RestoredBet, RestoredTransfer
+from pokdeng.restore.accounts import AccountBook
+from pokdeng.restore.facts import decode_bet_fact, decode_funds_fact, decode_round_fact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pokdeng.restore.facts import Balance, BetFact
+    from pokdeng.stream.port import Record
+
+RESUME: Final = "pokdeng-resume"
+"""The header of a `rounds` record that tells how its round ended."""
+_AS_STRAY: Final = frozenset({BetReason.ROUND_UNKNOWN.value, BetReason.CANCELLED_BEFORE.value})
+"""Refusals that may have been said while the round was not open: they are remembered as notes, not as bets."""
+
+
+class Sink(Protocol):
+    """Where goes what is only to be remembered. Called in the order of reading; must not block."""
+
+    def bet(self, bet: RestoredBet, *, is_early: bool) -> None:
+        """A bet of a finished round. `is_early`: its decision lies before where a checkpoint would begin."""
+
+    def transfer(self, transfer: RestoredTransfer) -> None:
+        """A decided transfer."""
+
+    def refusal(self, fact: BetFact, at_ms: int) -> None:
+        """A bet or cancel that was refused and has no record of a bet."""
+
+    def finished(self, table_id: str, round_id: str, resume: bytes) -> bool:
+        """A round was settled or refunded, or revised: how it ended. Whether its bets are still remembered."""
+
+
+class Entry:
+    """A bet: what began it, what ended it last, and the reversal before that."""
+
+    __slots__ = ("began", "ended", "is_early", "reversed")
+
+    def __init__(self) -> None:
+        """Nothing is known."""
+        self.began: BetFact | None = None
+        self.ended: BetFact | None = None
+        self.reversed: BetFact | None = None
+        self.is_early = False
+
+    def end(self, fact: BetFact) -> None:
+        """It was withdrawn, settled, refunded or reversed: the latest revision counts, whatever the order."""
+        if fact.type == "bet_reversed":
+            if self.reversed is None or self.reversed.revision < fact.revision:
+                self.reversed = fact
+        elif self.ended is None or self.ended.revision < fact.revision:
+            self.ended = fact
+
+
+RoundKey = tuple[str, str]
+KEEP_FINISHED_MS: Final = 28 * 3_600_000
+"""For so long after a round was finished facts about it may still be said: it is remembered no longer."""
+
+
+class Fold:
+    """Folds facts, record by record.
+
+    Args:
+        sink: takes what is only to be remembered; None where nothing is.
+        horizon_ms: refusals said before are forgotten.
+        funds_horizon_ms: transfers decided before are forgotten.
+        transfer_ttl_ms: how long transfers are remembered.
+        revised: rounds of which a later revision is remembered, though the first alone would not be.
+        book: accounts to go on from.
+    """
+
+    def __init__(
+        self,
+        sink: Sink | None = None,
+        *,
+        horizon_ms: int = 0,
+        funds_horizon_ms: int = 0,
+        revised: frozenset[RoundKey] = frozenset(),
+        book: AccountBook | None = None,
+        transfer_ttl_ms: int = 32 * 86_400_000,
+    ) -> None:
+        """Nothing is folded yet; `book` goes on from a checkpoint's accounts."""
+        self.book = book or AccountBook()
+        self.rounds: dict[RoundKey, dict[str, Entry]] = {}
+        """The bets of rounds that are not finished."""
+        self.finished: dict[RoundKey, tuple[int, bool]] = {}
+        """Rounds that were finished lately: by which broker time, and whether their bets are remembered."""
+        self.facts = 0
+        self._sink = sink
+        self._horizon_ms = horizon_ms
+        self._funds_horizon_ms = funds_horizon_ms
+        self._transfer_ttl_ms = transfer_ttl_ms
+        self._revised = revised
+        self._pruned_ms = 0
+
+    def bets(self, records: Sequence[Record], *, is_early: bool = False, moves: bool = True) -> None:
+        """Fold decisions on bets, or settlements. `moves` False: their money is in the accounts already."""
+        rounds = self.rounds
+        self.facts += len(records)
+        for record in records:
+            fact = decode_bet_fact(record.value)  # type: ignore[arg-type]  # a fact is never a tombstone
+            kind = fact.type
+            if fact.balance is None:
+                self._refused(fact, record.timestamp, is_early=is_early)
+                continue
+            if moves:
+                self._moved(fact, fact.balance)
+            key = (fact.table_id, fact.round_id)
+            bets = rounds.get(key)
+            if bets is None:
+                bets = rounds[key] = {}
+            entry = bets.get(fact.bet_id)
+            if entry is None:
+                entry = bets[fact.bet_id] = Entry()
+            if kind == "bet_accepted":
+                if entry.began is None:
+                    entry.began, entry.is_early = fact, is_early
+            else:
+                entry.end(fact)
+
+    def _moved(self, fact: BetFact, balance: Balance) -> None:
+        """Count what a fact moved."""
+        kind = fact.type
+        if kind == "bet_accepted":
+            self.book.move(fact.account_id, fact.currency, balance, -fact.taken, fact.taken)
+            return
+        if kind == "bet_reversed":
+            available, held = -fact.reversed, fact.taken
+        else:
+            available, held = fact.returned, -fact.taken
+        if self.book.move(fact.account_id, fact.currency, balance, available, held):
+            self.book.total(fact.currency).house_net -= available + held
+
+    def _refused(self, fact: BetFact, at_ms: int, *, is_early: bool) -> None:
+        if fact.type == "cancel_rejected" or fact.reason in _AS_STRAY:
+            if self._sink is not None and at_ms >= self._horizon_ms:
+                self._sink.refusal(fact, at_ms)
+            return
+        entry = self.rounds.setdefault((fact.table_id, fact.round_id), {}).setdefault(fact.bet_id, Entry())
+        if entry.began is None:
+            entry.began, entry.is_early = fact, is_early
+
+    def funds(self, records: Sequence[Record], *, moves: bool = True) -> None:
+        """Fold decisions on transfers."""
+        self.facts += len(records)
+        for record in records:
+            fact = decode_funds_fact(record.value)  # type: ignore[arg-type]  # as above
+            balance = fact.balance
+            is_deposit = fact.type == "funds_credited" or fact.transfer == TransferKind.DEPOSIT.value
+            if balance is not None and moves:
+                self._transferred(fact.account_id, fact.currency, fact.amount if is_deposit else -fact.amount, balance)
+            age_floor_ms = record.timestamp - self._funds_horizon_ms
+            if self._sink is not None and age_floor_ms > 0:
+                self._sink.transfer(
+                    RestoredTransfer(
+                        TransferKind.DEPOSIT if is_deposit else TransferKind.WITHDRAWAL,
+                        AccountId(fact.account_id),
+                        TransferId(fact.transfer_id),
+                        fact.cause.offset,
+                        fact.amount,
+                        Currency(fact.currency),
+                        fact.reason,
+                        _after(balance),
+                        min(age_floor_ms, self._transfer_ttl_ms),
+                    )
+                )
+
+    def _transferred(self, account: str, currency: str, amount: int, balance: Balance) -> None:
+        if not self.book.move(account, currency, balance, amount, 0):
+            return
+        total = self.book.total(currency)
+        if amount >= 0:
+            total.deposits += amount
+        else:
+            total.withdrawals -= amount
+
+    def rounds_said(self, records: Sequence[Record]) -> None:
+        """Fold rounds: what is finished is remembered, or forgotten."""
+        self.facts += len(records)
+        for record in records:
+            raw = next((value for name, value in record.headers if name == RESUME), None)
+            if raw is None or record.value is None:
+                continue  # a round that became held
+            fact = decode_round_fact(record.value)
+            key = (fact.table_id, fact.round_id)
+            is_remembered = self._sink is not None and (self._sink.finished(*key, raw) or key in self._revised)
+            self.finished[key] = (record.timestamp, is_remembered)
+            self._end_round(key)
+        if records:
+            self._prune(records[-1].timestamp)
+
+    def _prune(self, now_ms: int) -> None:
+        """Names of rounds are kept for as long as late facts of them may come."""
+        limit = now_ms - KEEP_FINISHED_MS
+        if limit <= self._pruned_ms:
+            return
+        self._pruned_ms = now_ms - KEEP_FINISHED_MS * 9 // 10
+        self.finished = {key: known for key, known in self.finished.items() if known[0] >= limit}
+
+    def _end_round(self, key: RoundKey) -> None:
+        """The facts of a finished round that are complete go to the sink; the rest may still be read."""
+        bets = self.rounds.get(key)
+        if bets is None:
+            return
+        _, is_remembered = self.finished[key]
+        left: dict[str, Entry] = {}
+        for bet_id, entry in bets.items():
+            if entry.began is not None and entry.began.balance is not None and entry.ended is None:
+                left[bet_id] = entry  # its settlement is not read yet
+            elif entry.began is None and not _is_later_revision(entry):
+                left[bet_id] = entry  # its decision is not read yet
+            elif is_remembered and self._sink is not None:
+                self._sink.bet(restored_bet(entry), is_early=entry.is_early)
+        if left:
+            self.rounds[key] = left
+        else:
+            del self.rounds[key]
+
+    def sweep(self) -> None:
+        """Facts that were read after their round's end are complete by now: let them go, too."""
+        for key in [key for key in self.rounds if key in self.finished]:
+            self._end_round(key)
+
+    def standing(self) -> Iterator[RestoredBet]:
+        """Bets of rounds that are not finished, as they must be in the ledger: all that were decided."""
+        for bets in self.rounds.values():
+            for entry in bets.values():
+                if entry.began is not None:
+                    yield restored_bet(entry)
+
+    def undecided(self) -> Iterator[Entry]:
+        """Bets that were ended by what was said, though their decision was not."""
+        for bets in self.rounds.values():
+            for entry in bets.values():
+                if entry.began is None:
+                    yield entry
+
+    def holds(self) -> dict[RoundKey, dict[str, RestoredBet]]:
+        """Bets that were taken and are not settled, by round."""
+        found: dict[RoundKey, dict[str, RestoredBet]] = {}
+        for bet in self.standing():
+            if bet.state is BetState.ACCEPTED:
+                found.setdefault((bet.table, bet.round), {})[bet.bet_id] = bet
+        return found
+
+    def accounts(self) -> Iterable[Account]:
+        """Accounts as they must be in the ledger."""
+        for name, state in self.book.states.items():
+            available, held = state.balance
+            yield Account(
+                account=AccountId(name),
+                currency=Currency(state.currency),
+                available=available,
+                held=held,
+                sequence=state.sequence,
+            )
+
+
+def _is_later_revision(entry: Entry) -> bool:
+    return entry.ended is not None and entry.ended.revision > 1
+
+
+def _after(balance: Balance | None) -> After | None:
+    return None if balance is None else After(balance.available, balance.held, balance.sequence)
+
+
+def _reversed(entry: Entry) -> int:
+    """What the latest revision that was said to its end has reversed."""
+    ended, undone = entry.ended, entry.reversed
+    return undone.reversed if ended is not None and undone is not None and undone.revision == ended.revision else 0
+
+
+def restored_bet(entry: Entry) -> RestoredBet:
+    """A bet as the ledger remembers it."""
+    began, ended = entry.began, entry.ended
+    if began is None and ended is None:
+        raise ValueError("a bet of which nothing was said")
+    of: BetFact = began or ended  # type: ignore[assignment]  # one is there
+    state, returned, cancel_offset = BetState.ACCEPTED, 0, -1
+    if ended is not None:
+        returned = ended.returned
+        state = BetState.SETTLED
+        if ended.type == "bet_withdrawn":
+            state, cancel_offset = BetState.WITHDRAWN, ended.cause.offset
+    elif of.balance is None:
+        state = BetState.REFUSED
+    return RestoredBet(
+        AccountId(of.account_id),
+        TableId(of.table_id),
+        RoundId(of.round_id),
+        BetId(of.bet_id),
+        of.bet,
+        of.stake,
+        Currency(of.currency),
+        -1 if began is None else began.cause.offset,
+        state,
+        of.reason if state is BetState.REFUSED else "",
+        of.taken,
+        returned,
+        0 if ended is None else ended.revision,
+        None if began is None else _after(began.balance),
+        cancel_offset,
+        None if ended is None else _after(ended.balance),
+        None if entry.reversed is None else _after(entry.reversed.balance),
+        _reversed(entry),
+    )

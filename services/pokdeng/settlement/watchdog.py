@@ -1,0 +1,54 @@
+"""Notices a source that stands still although its log has more: each one is judged alone.
+
+A consumer may go on with some partitions and have forgotten others, and the loop turns all the same. No clock is
+compared with another: what counts is that there is more to do, and that nothing has moved for so long. The two topics
+of a co-partition are one source, for one of them may rightly wait long for the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pokdeng.ledger.port import Source
+
+Places: TypeAlias = "Mapping[Source, Place]"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a source stands."""
+
+    at: tuple[int, ...]
+    """How far each of its partitions was delivered and is acknowledged: any change is progress."""
+    has_more: bool
+    """Whether records wait here, or lie in the log undelivered."""
+
+
+class Watchdog:
+    """Looked at again and again with what is so now; remembers since when nothing has moved."""
+
+    def __init__(self, after_s: float) -> None:
+        """A source with more to do that has not moved for `after_s` seconds is stuck."""
+        self._after_s = after_s
+        self._watched: dict[Source, tuple[Place, float]] = {}
+
+    def look(self, places: Places, now: float) -> None:
+        """Take note. `now` is monotonic, in seconds; a source that is not among `places` is forgotten."""
+        watched: dict[Source, tuple[Place, float]] = {}
+        for source, place in places.items():
+            before = self._watched.get(source)
+            is_still = before is not None and before[0].at == place.at and place.has_more and before[0].has_more
+            watched[source] = (place, before[1] if before is not None and is_still else now)
+        self._watched = watched
+
+    def why_stuck(self, now: float) -> list[str]:
+        """One sentence for each source that stands still."""
+        return [
+            f"{source} has more to read, and has not moved from {list(place.at)} for {now - since:.0f} s"
+            for source, (place, since) in sorted(self._watched.items())
+            if place.has_more and now - since > self._after_s
+        ]

@@ -1,0 +1,72 @@
+"""A store in memory filled from a line's log, and what of two stores must be equal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pokdeng.ledger.memory import MemoryLedger
+from pokdeng.ledger.memory_store import MemoryStore
+from pokdeng.restore.folding import Times
+from pokdeng.restore.reading import ends_of, fact_partitions
+from pokdeng.restore.restore import Restored, answered_funds, fill
+from pokdeng.settlement.past import Past
+from pokdeng.stream.memory import MemoryLog
+from tests.support.line import INPUTS, REMEMBER_MS
+
+if TYPE_CHECKING:
+    from pokdeng.ledger.port import Ledger
+    from tests.support.line import Line
+
+GROUP = "settlement"
+TRANSFER_TTL_MS = 32 * 86_400_000
+
+
+def reader(line: Line, group: str = GROUP) -> MemoryLog:
+    """A log that is never started."""
+    return MemoryLog(line.broker, group, copartitioned=(), name="restorer")
+
+
+def latest_ms(line: Line) -> int:
+    """The broker time of the newest input record."""
+    return max(record.timestamp for record in line.records(*INPUTS))
+
+
+async def fill_ledger(line: Line, ledger: Ledger, *, now_ms: int, remember_ms: int = REMEMBER_MS) -> Restored:
+    """A ledger that takes no writers, filled from all that was said, and opened."""
+    restoring = ledger.restoring()
+    log = reader(line)
+    assert await restoring.lead(await restoring.begin(), "test")
+    restored = await fill(
+        log,
+        line.topics,
+        restoring,
+        Past(remember_ms=remember_ms),
+        ends=await ends_of(log, await fact_partitions(log, line.topics)),
+        times=Times(now_ms=now_ms, remember_ms=remember_ms, transfer_ttl_ms=TRANSFER_TTL_MS),
+        checkpoint=None,
+        read_funds=await answered_funds(log, line.topics),
+    )
+    await restoring.open()
+    return restored
+
+
+async def filled(line: Line, *, now_ms: int, remember_ms: int = REMEMBER_MS) -> tuple[MemoryStore, Restored]:
+    """An empty store, filled from all that was said."""
+    store = MemoryStore(clock=lambda: now_ms)
+    return store, await fill_ledger(line, MemoryLedger(store), now_ms=now_ms, remember_ms=remember_ms)
+
+
+def contents(store: MemoryStore) -> dict[str, Any]:
+    """What of a store is about money and memory: what a restore must bring back."""
+    return {
+        "accounts": [bucket.accounts for bucket in store.buckets],
+        "rounds": [bucket.rounds for bucket in store.buckets],
+        "transfers": [bucket.transfers for bucket in store.buckets],
+    }
+
+
+def pages(store: MemoryStore) -> dict[str, dict[str, bytes]]:
+    """All notes, but where the log was last read."""
+    return {
+        page: fields for bucket in store.buckets for page, fields in bucket.notes.items() if not page.startswith("log|")
+    }
