@@ -5,12 +5,16 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from ops.dashboard import dashboard_text
 from ops.metrics_page import metrics_page
 
 
 def generated_files() -> dict[Path, str]:
     """The text of each file by its path from the project's root."""
-    return {Path("docs/metrics.md"): metrics_page()}
+    return {
+        Path("docs/metrics.md"): metrics_page(),
+        Path("helm/pokdeng-settlement/files/dashboard.json"): dashboard_text(),
+    }
 
 
 def main(arguments: list[str]) -> int:

@@ -13,12 +13,21 @@ import pytest
 
 from pokdeng.ledger.embedded import EmbeddedServer, server_binary
 from pokdeng.ledger.port import LedgerError
+from tests.support.containers import KAFKA_IMAGE, REDIS_IMAGE, has_image, redis_container
 from tests.support.kafka import is_at_hand, kafka_for_tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _GIVEN_REDIS = os.environ.get("POKDENG_TEST_REDIS", "")
+SERVER_OPTIONS = {
+    "save": "",
+    "appendonly": "yes",
+    "maxmemory-policy": "noeviction",
+    "hash-max-listpack-entries": "128",
+    "hash-max-listpack-value": "128",
+}
+"""As production's, see docs/operating.md."""
 _IS_REDIS_REQUIRED = os.environ.get("POKDENG_REQUIRE_REDIS") == "1"
 
 
@@ -27,6 +36,8 @@ def pytest_report_header() -> list[str]:
     given = os.environ.get("POKDENG_TEST_KAFKA")
     if given:
         broker = f"Apache Kafka at {given}, and the in-memory log"
+    elif has_image(KAFKA_IMAGE):
+        broker = f"Apache Kafka in a container of {KAFKA_IMAGE}, and the in-memory log"
     elif is_at_hand():
         broker = "Apache Kafka started for this run, and the in-memory log"
     else:
@@ -35,7 +46,11 @@ def pytest_report_header() -> list[str]:
         embedded = Path(server_binary()).name
     except LedgerError as error:
         embedded = f"none ({error})"
-    store = f"Redis at {_GIVEN_REDIS}, and {embedded}" if _GIVEN_REDIS else f"{embedded}, started for this run"
+    store = f"{embedded}, started for this run"
+    if _GIVEN_REDIS:
+        store = f"Redis at {_GIVEN_REDIS}, and {store}"
+    elif has_image(REDIS_IMAGE):
+        store = f"Redis in a container of {REDIS_IMAGE}, and {store}"
     return [f"broker: {broker}", f"store: {store}, and the in-memory ledger"]
 
 
@@ -68,9 +83,20 @@ def server_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def redis_url(request: pytest.FixtureRequest) -> str:
-    """The store that `POKDENG_TEST_REDIS` names, else the embedded one."""
+def given_redis_url() -> Iterator[str]:
+    """The store that `POKDENG_TEST_REDIS` names, else one in a container."""
     if _GIVEN_REDIS:
-        return _GIVEN_REDIS
+        yield _GIVEN_REDIS
+        return
+    with redis_container(SERVER_OPTIONS) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def redis_url(request: pytest.FixtureRequest) -> str:
+    """The store that `POKDENG_TEST_REDIS` names, else one in a container, else the embedded one."""
+    if _GIVEN_REDIS or has_image(REDIS_IMAGE):
+        given: str = request.getfixturevalue("given_redis_url")
+        return given
     url: str = request.getfixturevalue("server_url")
     return url

@@ -13,6 +13,7 @@ import pytest
 
 from pokdeng.ledger.embedded import EmbeddedServer
 from tests.ledger.world import MemoryWorld, RedisWorld
+from tests.support.containers import REDIS_IMAGE, has_image
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tests.ledger.world import World
 
 
-GIVEN = os.environ.get("POKDENG_TEST_REDIS", "")
+HAS_REDIS = bool(os.environ.get("POKDENG_TEST_REDIS")) or has_image(REDIS_IMAGE)
 
 
 @pytest.fixture(scope="session")
@@ -42,12 +43,12 @@ def redis_world(server_url: str) -> RedisWorld:
     return RedisWorld(server_url)
 
 
-@pytest.fixture(params=["memory", "embedded", *(["given"] if GIVEN else [])])
+@pytest.fixture(params=["memory", "embedded", *(["given"] if HAS_REDIS else [])])
 def world(request: pytest.FixtureRequest) -> World:
-    """The in-memory twin, the embedded server, and the one that `POKDENG_TEST_REDIS` names where it is set."""
+    """The in-memory twin, the embedded server, and a Redis that is given or in a container, where there is one."""
     if request.param == "memory":
         return MemoryWorld()
     if request.param == "given":
-        return RedisWorld(GIVEN)
+        return RedisWorld(request.getfixturevalue("given_redis_url"))
     url: str = request.getfixturevalue("server_url")
     return RedisWorld(url)

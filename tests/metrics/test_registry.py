@@ -19,7 +19,7 @@ def value_of(metrics: Metrics, series: str) -> float:
 
 @pytest.mark.parametrize("amount", [math.nan, -5, -math.inf])
 def test_o21_what_is_no_growth_is_not_added(amount: float) -> None:
-    """A counter that was told NaN would stay NaN; one told -5 would raise. It is said once instead."""
+    """O21: a counter that was told NaN would stay NaN; one told -5 would raise. It is said once instead."""
     metrics = Metrics()
     with capture_logs() as said:
         metrics.count({("behind_seal",): 2})
@@ -30,7 +30,7 @@ def test_o21_what_is_no_growth_is_not_added(amount: float) -> None:
 
 
 def test_o22_currencies_beyond_a_bound_share_a_label() -> None:
-    """A stranger's deposits in every thinkable currency make no more series than some."""
+    """O22: deposits in every thinkable currency make no more series than some."""
     metrics = Metrics()
     for number in range(500):
         metrics.count({("taken", "player_1", f"C{number}"): 10})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 import time
@@ -17,7 +18,7 @@ from pokdeng.wire import TopicKind, Topics
 from tests.support.kafka import free_port
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
     from pokdeng.stream.port import Record
@@ -30,25 +31,50 @@ _POLL_S = 0.2
 class WorkerProcess:
     """One `pokdeng worker`."""
 
-    def __init__(self, name: str, address: Address, group: str, folder: Path) -> None:
-        """Not started yet; what it says goes to a file in `folder`."""
+    def __init__(
+        self,
+        name: str,
+        address: Address,
+        group: str,
+        folder: Path,
+        variables: Mapping[str, str] | None = None,
+        *,
+        are_addresses_given: bool = True,
+    ) -> None:
+        """Not started yet; what it says goes to a file in `folder`.
+
+        `variables` are added to its environment; where no addresses are given they must be there.
+        """
         self.name = name
+        self._environment = {**os.environ, **(variables or {})}
         self._said = folder / f"{name}.log"
         port = free_port()
         self._pages = f"http://127.0.0.1:{port}"
+        addresses = ("--bootstrap", address.bootstrap, "--redis", address.redis_url) if are_addresses_given else ()
         self._arguments = (
-            *("--bootstrap", address.bootstrap, "--redis", address.redis_url, "--prefix", address.prefix),
+            *(*addresses, "--prefix", address.prefix),
             *("--group", group, "--http-port", str(port)),
         )
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
         """Start, and wait until it is ready."""
+        await self.launch()
+        await until(self.is_ready, within=90, what=lambda: f"{self.name} is not ready: {self.tail()}")
+
+    async def launch(self) -> None:
+        """Start."""
         with self._said.open("wb") as output:
             self._process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "pokdeng", "worker", *self._arguments, stdout=output, stderr=output
+                sys.executable,
+                "-m",
+                "pokdeng",
+                "worker",
+                *self._arguments,
+                stdout=output,
+                stderr=output,
+                env=self._environment,
             )
-        await until(self.is_ready, within=90, what=lambda: f"{self.name} is not ready: {self.tail()}")
 
     async def is_ready(self) -> bool:
         """What its readiness page says; raises where the process has ended."""
@@ -80,6 +106,11 @@ class WorkerProcess:
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
             await self._process.wait()
+
+    async def page(self, path: str) -> str:
+        """One of its pages, as text."""
+        async with aiohttp.ClientSession() as session, session.get(f"{self._pages}{path}") as answer:
+            return await answer.text()
 
     def tail(self) -> str:
         """The end of what it said."""

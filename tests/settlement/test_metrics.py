@@ -120,7 +120,7 @@ def test_a_replay_counts_nothing_again() -> None:
 
 
 def test_o21_a_metric_that_throws_is_said_once_and_stops_no_money(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With every metric object raising: W ends 11000/0/3, the offset is committed, one line in the log."""
+    """O21: with every metric object raising, W ends 11000/0/3, the offset is committed, one line in the log."""
 
     def break_down(*_: object) -> None:
         raise RuntimeError("the metric is broken")
@@ -144,7 +144,7 @@ def test_o21_a_metric_that_throws_is_said_once_and_stops_no_money(monkeypatch: p
 
 
 def test_o22_the_number_of_series_does_not_grow_with_play() -> None:
-    """20 tables, 10,000 accounts, 1,000 rounds: as many series after round 1,000 as after 100, few, and no ids."""
+    """O22: 20 tables, 10,000 accounts, 1,000 rounds: as many series after round 1,000 as after 100, few, and no ids."""
 
     async def run() -> tuple[list[bytes], list[float]]:
         metrics, line = Metrics(), Line()

@@ -27,19 +27,18 @@ import uuid
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tests.support.containers import KAFKA_IMAGE, has_image, kafka_container
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "scripts" / "kafka"
-IMAGE = "confluentinc/cp-kafka:7.6.0"
-"""What testcontainers' Kafka needs; used where the engine has it, never pulled."""
 
-_START_SECONDS = 60.0
+_START_SECONDS = 180.0
 _STOP_SECONDS = 15.0
 _ATTEMPTS = 3
 
@@ -72,8 +71,8 @@ def kafka_for_tests() -> Iterator[Kafka | None]:
         yield Kafka(bootstrap=given, how="given")
         return
     with ExitStack() as stack:
-        if has_image(IMAGE):
-            yield Kafka(bootstrap=stack.enter_context(_container()), how="container")
+        if has_image(KAFKA_IMAGE):
+            yield Kafka(bootstrap=stack.enter_context(kafka_container(_settings())), how="container")
         elif _runs_natively():
             yield Kafka(bootstrap=stack.enter_context(native_kafka()), how="native")
         else:
@@ -87,22 +86,7 @@ def runs_natively() -> bool:
 
 def is_at_hand() -> bool:
     """Whether `kafka_for_tests` will give a broker, without starting it."""
-    return bool(os.environ.get("POKDENG_TEST_KAFKA") or has_image(IMAGE) or _runs_natively())
-
-
-def has_image(image: str) -> bool:
-    """Whether a Docker engine answers and has this image already."""
-    try:
-        docker: Any = import_module("docker")
-    except ModuleNotFoundError:
-        return False
-    try:
-        client = docker.from_env(timeout=3)
-        client.images.get(image)
-    except docker.errors.DockerException:
-        return False
-    client.close()
-    return True
+    return bool(os.environ.get("POKDENG_TEST_KAFKA") or has_image(KAFKA_IMAGE) or _runs_natively())
 
 
 @contextmanager
@@ -195,19 +179,10 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-@contextmanager
-def _container() -> Iterator[str]:
-    os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")  # it would be pulled; the block's end stops ours
-    kafka: Any = import_module("testcontainers.community.kafka").KafkaContainer(IMAGE).with_kraft()
-    kafka.ports[kafka.port] = ("127.0.0.1", None)
-    for name, value in (
-        ("KAFKA_GROUP_MIN_SESSION_TIMEOUT_MS", "500"),
-        ("KAFKA_AUTO_CREATE_TOPICS_ENABLE", "false"),
-        ("KAFKA_LOG_RETENTION_MS", "-1"),
-    ):
-        kafka.with_env(name, value)
-    with kafka.start(timeout=120) as running:
-        yield running.get_bootstrap_server()
+def _settings() -> dict[str, str]:
+    """The settings of the native broker that a container's broker has, too: all but where things are."""
+    lines = (line.partition("=") for line in (SCRIPTS / "server.properties").read_text().splitlines())
+    return {name: value for name, _, value in lines if value and not name.startswith("#") and "@" not in value}
 
 
 def _cache() -> Path:

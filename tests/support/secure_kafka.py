@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from aiokafka.protocol.admin import CreateAclsRequest_v1
+from aiokafka.protocol.admin import CreateAclsRequest
 
 from pokdeng.stream.kafka import KafkaSettings
 from pokdeng.stream.kafka.untyped import AIOKafkaClient
@@ -70,18 +70,17 @@ class SecureKafka:
         }
 
     async def grant(self, script: Iterable[str]) -> int:
-        """Do what a script of `pokdeng topics acls` does, in one request. How many rights it gave."""
+        """Do what a script of `pokdeng topics acls` does. How many rights it gave."""
         rows = [row for line in script if line.startswith("kafka-acls.sh") for row in _rights(line)]
         client: Any = AIOKafkaClient(**self.settings(ADMIN).client_arguments())
         await client.bootstrap()
         try:
-            node = client.get_random_node()
-            answer: Any = await client.send(node, CreateAclsRequest_v1(rows))
+            for row in rows:
+                answer: Any = await client.send(client.get_random_node(), CreateAclsRequest(*row))
+                if any(code for code, *_ in answer.creation_responses):
+                    raise RuntimeError(f"{row}: {answer}")
         finally:
             await client.close()
-        refused = [one for one in answer.creation_responses if one[0]]
-        if refused:
-            raise RuntimeError(str(refused))
         return len(rows)
 
 

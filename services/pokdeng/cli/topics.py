@@ -104,7 +104,7 @@ class Principal(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[Role, str]:
         """Both; exit 2 with a sentence where it is none."""
         role, _, name = value.partition("=")
-        if role not in Role or not name.startswith("User:") or not name.isprintable() or "'" in name:
+        if role not in list(Role) or not name.startswith("User:") or not name.isprintable() or "'" in name:
             self.fail(f"{value!r} is none; write ROLE=User:NAME, ROLE one of {', '.join(Role)}", param, ctx)
         return Role(role), name
 

@@ -1,0 +1,1 @@
+"""The chart, rendered: what lies in the manifests."""

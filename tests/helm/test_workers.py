@@ -1,0 +1,157 @@
+"""The workers: their names, their settings, their number, what keeps them up."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import click
+import pytest
+
+from pokdeng.cli import main
+from pokdeng.settlement.limits import load_limits
+from tests.helm.chart import VALUES, rendered, template
+
+EVERYTHING = next(file for file in VALUES if file.stem == "everything")
+PLAIN = next(file for file in VALUES if file.stem == "least")
+pytestmark = pytest.mark.usefixtures("helm")
+
+
+def variables_of(*words: str) -> set[str]:
+    """The environment variables that a command reads."""
+    context = click.Context(main)
+    command: click.Command | None = main
+    for word in words:
+        assert isinstance(command, click.Group)
+        command = command.get_command(context, word)
+    assert command is not None
+    return {str(one.envvar) for one in command.params if isinstance(one, click.Option)}
+
+
+def test_a_worker_is_named_by_its_pod() -> None:
+    """Static membership: the instance id is the pod's name, which a StatefulSet gives again."""
+    assert rendered().environment()["POKDENG_INSTANCE_ID"] == {"fieldRef": {"fieldPath": "metadata.name"}}
+
+
+@pytest.mark.parametrize("values", VALUES, ids=lambda file: file.stem)
+def test_every_variable_is_one_that_the_worker_reads(values: Path) -> None:
+    """No setting is written under a name that the worker does not know."""
+    told = {name for name in rendered(values).environment() if name != "POKDENG_EXTRA"}
+    assert told <= variables_of("worker")
+
+
+@pytest.mark.parametrize("values", [EVERYTHING, PLAIN], ids=lambda file: file.stem)
+def test_every_variable_of_the_topics_job_is_one_that_it_reads(values: Path) -> None:
+    """`topics create` and `topics check` get what they need to reach Kafka, and nothing of Redis."""
+    pod = rendered(values).of("Job", ending="-topics")["spec"]["template"]["spec"]
+    for container in (*pod["containers"], *pod.get("initContainers", [])):
+        told = {one["name"] for one in container["env"]}
+        known = variables_of("topics", container["args"][1])
+        if container["args"][1] == "create":
+            known.add("POKDENG_CORRECTION_WINDOW")  # of the check, which follows
+        assert told <= known
+        assert "POKDENG_BOOTSTRAP" in told
+
+
+def test_topics_are_made_before_they_are_checked() -> None:
+    """With both on, creating comes first, and both before anything is installed or upgraded."""
+    job = rendered(EVERYTHING).of("Job", ending="-topics")
+    assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
+    pod = job["spec"]["template"]["spec"]
+    assert [one["args"] for one in pod["initContainers"]] == [["topics", "create"]]
+    assert [one["args"] for one in pod["containers"]] == [["topics", "check"]]
+
+
+def test_probes_ask_the_health_pages() -> None:
+    """Liveness and start ask `/health/live`, readiness `/health/ready`; a start may take minutes."""
+    worker = rendered().worker()
+    assert worker["livenessProbe"]["httpGet"] == {"path": "/health/live", "port": "http"}
+    assert worker["startupProbe"]["httpGet"] == {"path": "/health/live", "port": "http"}
+    assert worker["readinessProbe"]["httpGet"] == {"path": "/health/ready", "port": "http"}
+    assert worker["startupProbe"]["periodSeconds"] * worker["startupProbe"]["failureThreshold"] >= 300
+    assert worker["ports"] == [{"name": "http", "containerPort": 6066}]
+    assert rendered().environment()["POKDENG_HTTP_HOST"] == "0.0.0.0"  # noqa: S104 - a container's
+
+
+def test_limits_are_a_file_that_the_worker_takes(tmp_path: Path) -> None:
+    """The ConfigMap is a settings file as the worker reads it, and a change of it starts workers anew."""
+    made = rendered(EVERYTHING)
+    text = made.of("ConfigMap", ending="-limits")["data"]["limits.toml"]
+    assert tomllib.loads(text)["currencies"]["THB"] == {
+        "stake_min": 1000,
+        "stake_max": 50_000_000,
+        "tables": {"T-VIP": {"stake_max": 5_000_000_000}},
+    }
+    file = tmp_path / "limits.toml"
+    file.write_text(text)
+    limits = load_limits(file)
+    assert limits.currencies == ("JPY", "THB")
+    assert limits.takes_stake("T-VIP", "THB", 5_000_000_000)
+    assert made.environment()["POKDENG_LIMITS"] == "/etc/pokdeng/limits/limits.toml"
+    annotation = "pokdeng/limits"
+    before = made.of("StatefulSet")["spec"]["template"]["metadata"]["annotations"][annotation]
+    other = rendered(EVERYTHING, limits__currencies__THB__stake_min=2000)
+    assert other.of("StatefulSet")["spec"]["template"]["metadata"]["annotations"][annotation] != before
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ({"replicas": 13}, "replicas is 13: there are 12 partitions"),
+        ({"autoscaling__maxReplicas": 13}, "autoscaling.maxReplicas is 13: there are 12 partitions"),
+        ({"autoscaling__minReplicas": 7}, "autoscaling.minReplicas is 7, above autoscaling.maxReplicas, 6"),
+        ({"topics__create__minInsync": 4}, "topics.create.minInsync is 4, above topics.create.replication, 3"),
+        ({"kafka__security": "SASL_SSL"}, "kafka.sasl.existingSecret must name a Secret"),
+        ({"kafka__sasl__existingSecret": "s"}, "kafka.sasl.existingSecret would be ignored"),
+        ({"kafka__tls__existingSecret": "s"}, "kafka.tls.existingSecret would be ignored"),
+        ({"redis__tls__existingSecret": "s"}, "redis.tls.existingSecret would be ignored"),
+        ({"worker__env": {"POKDENG_REDIS": "redis://other"}}, "worker.env.POKDENG_REDIS"),
+        ({"worker__terminationGracePeriodSeconds": 19}, "/worker/terminationGracePeriodSeconds"),
+        ({"redis__url": "redis://user:secret@redis:6379/0"}, "/redis/url"),
+        ({"kafka__bootstrap": ""}, "/kafka/bootstrap"),
+        ({"kafka__bootstrp": "k:9092"}, "bootstrp"),
+        ({"limits__currencies": {"THB": {"stake_max": 0}}}, "/limits/currencies/THB/stake_max"),
+        ({"limits__currencies": {"thb": {}}}, "thb"),
+        ({"replicas": "2"}, "/replicas"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_is_refused(values: dict[str, object], why: str) -> None:
+    """A value that contradicts another, is out of range or misspelt stops the install, with its name."""
+    done = template(**values)
+    assert done.returncode != 0
+    assert why in done.stderr
+
+
+def test_the_scaler_never_goes_beyond_the_partitions() -> None:
+    """KEDA counts on the three input topics, within the number of partitions, and the number of pods is left to it."""
+    made = rendered(EVERYTHING)
+    scaler = made.of("ScaledObject")["spec"]
+    assert scaler["maxReplicaCount"] == 12
+    assert scaler["scaleTargetRef"] == {"kind": "StatefulSet", "name": made.of("StatefulSet")["metadata"]["name"]}
+    assert "replicas" not in made.of("StatefulSet")["spec"]
+    topics = [one["metadata"]["topic"] for one in scaler["triggers"]]
+    assert topics == ["pokdeng.table-events.v1", "pokdeng.bets.v1", "pokdeng.funds.v1"]
+    assert {one["metadata"]["sasl"] for one in scaler["triggers"]} == {"scram_sha512"}
+    assert "ScaledObject" not in rendered().kinds()
+
+
+def test_the_network_policy_lets_through_what_is_needed() -> None:
+    """Ports come from Kafka's and Redis' addresses; pages are for those named, and for the smoke test."""
+    spec = rendered(EVERYTHING).of("NetworkPolicy")["spec"]
+    ports = [[one["port"] for one in rule["ports"]] for rule in spec["egress"]]
+    assert ports == [[53, 53], [9093, 19093], [6380], [6066], [443]]
+    assert len(spec["ingress"][0]["from"]) == 2
+    least = rendered().of("NetworkPolicy")["spec"]
+    assert [[one["port"] for one in rule["ports"]] for rule in least["egress"]] == [[53, 53], [9092], [6379], [6066]]
+
+
+def test_rules_and_dashboard_are_the_files_of_the_chart() -> None:
+    """Each file under `files/` is installed as it is: recording rules, alerts, the dashboard."""
+    made = rendered(EVERYTHING)
+    files = Path(__file__).resolve().parents[2] / "helm" / "pokdeng-settlement" / "files"
+    kept = {file.name for file in files.iterdir()} & {"recording.yaml", "alerts.yaml", "dashboard.json"}
+    rules = {one["metadata"]["name"].rpartition("-")[2] for one in made.all() if one["kind"] == "PrometheusRule"}
+    assert rules == {name.removesuffix(".yaml") for name in kept if name.endswith(".yaml")}
+    boards = [one for one in made.all() if one["metadata"]["name"].endswith("-dashboard")]
+    assert len(boards) == ("dashboard.json" in kept)
