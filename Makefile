@@ -10,7 +10,10 @@ BASE ?= python:3.12-slim
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format lock schemas ops bench fuzz image sbom audit-dependencies help: ## say what can be made @grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## '{printf " make %-18s %s\n", $$1, $$2}' tools chart-readme %-12s clean
+.PHONY: help install demo test check format lock schemas ops bench tools chart-readme fuzz image sbom audit-dependencies chaos faults clean
+
+help: ## say what can be made
+	@grep -hE '^[a-z-]+:.*?## ' $(MAKEFILE_LIST) | awk -F ':.*?## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 
 install: $(STAMP) ## install the locked requirements and this project into .venv
 
@@ -48,6 +51,8 @@ schemas: $(STAMP) ## write the JSON Schemas and the AsyncAPI document
 
 ops: $(STAMP) ## write the page of the metrics and the dashboard
 	$(BIN)/python -m ops
+faults: $(STAMP) ## play thousands of simulated bad days (RUNS=2000), or one again (SEED=...)
+	$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED)) $(if $(RUNS),--runs $(RUNS)) $(ARGS)
 
 bench: $(STAMP) ## measure on Apache Kafka and Redis (POKDENG_TEST_KAFKA, or Java and Maven)
 	$(BIN)/python -m bench $(ARGS)
@@ -60,6 +65,9 @@ chart-readme: $(STAMP) ## write the table of values into the chart's README
 
 fuzz: $(STAMP) ## a million bad records through the decoder, and a million through the worker (ARGS="--records 50000 --seed 7")
 	$(BIN)/python -m tests.fuzz $(ARGS)
+
+chaos: $(STAMP) ## a storm of kills over workers, Kafka and Redis (ARGS="--bets 1000000 --kills 200 --seconds 1500"): minutes
+	$(BIN)/python -m tests.chaos $(ARGS)
 
 image: ## build the image (BASE=, IMAGE=, DOCKER=; ARGS for more build options)
 	DOCKER_BUILDKIT=1 $(DOCKER) build --build-arg BASE=$(BASE) --build-arg VERSION=$(VERSION) \

@@ -16,7 +16,7 @@ from tests.checker.partition import Partition, merged
 from tests.checker.records import BETS, FUNDS, INPUT_KINDS, TABLE_EVENTS, Topics
 from tests.checker.report import Report
 from tests.checker.seals import Seals
-from tests.checker.tables import DAY_MS
+from tests.checker.tables import DAY_MS, Deaf, Tables
 from tests.checker.transfers import Transfers
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ class Fold:
         self._said_seals = self._read_seals()
         self.accounts = Accounts(self.report)
         self._house_of: dict[tuple[str, str], dict[str, int]] = {}
+        self._whole: dict[int, dict[tuple[str, str], RoundState]] = {}
+        """The rounds of a partition as they are at the end of the log."""
         self._clocks_agree = clocks_agree
         self._window_ms = window_ms
 
@@ -205,6 +207,20 @@ class Fold:
             return False
         self.report.counts["bets behind a seal"] += 1
         return True
+
+    def is_ever_closed(self, state: RoundState, partition: int) -> bool:
+        """Whether the round is closed anywhere in the log; asked of bets that lie behind a seal."""
+        if state.closed_at is not None:
+            return True
+        rounds = self._whole.get(partition)
+        if rounds is None:
+            tables = Tables(Deaf(), correction_window_ms=self._window_ms)
+            for record in self._lanes.get((TABLE_EVENTS, partition), []):
+                event = read(record, TABLE_EVENTS, self._topics)
+                if event.event is not None and event.reason is None:
+                    tables.take(record, event.event)
+            rounds = self._whole[partition] = tables.rounds
+        return rounds[state.table, state.round_id].closed_at is not None
 
     def _read_seals(self) -> dict[tuple[str, str], int]:
         seals: dict[tuple[str, str], int] = {}

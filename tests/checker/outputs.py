@@ -18,6 +18,7 @@ Place: TypeAlias = tuple[str, int, int]
 """Topic, partition and offset of an input."""
 
 DLQ = ("dlq.reason", "dlq.detail", "dlq.topic", "dlq.partition", "dlq.offset", "dlq.timestamp")
+ACTION = ["dlq.action", "dlq.by", "dlq.note", "dlq.of"]
 LONGEST_DETAIL = 1024
 
 
@@ -56,7 +57,9 @@ class Outputs:
         self._report = report
         for record in records:
             kind = topics.kind(record.topic)
-            if kind == DEAD_LETTERS:
+            if kind == DEAD_LETTERS and [name for name, _ in record.headers] == ACTION:
+                report.counts["letters dealt with"] += 1  # what people did about a dead letter, not said by the worker
+            elif kind == DEAD_LETTERS:
                 self._letter(record)
             elif kind in OUTPUT_KINDS:
                 self._fact(record, kind)

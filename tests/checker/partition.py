@@ -43,6 +43,9 @@ class Sink(Protocol):
     def is_behind_seal(self, state: RoundState, record: Rec) -> bool:
         """Whether a bet in time by its stamp lies behind its round's seal."""
 
+    def is_ever_closed(self, state: RoundState, partition: int) -> bool:
+        """Whether the round is closed anywhere in the log: it was not cancelled before."""
+
 
 def merged(tables: Iterable[Rec], bets: Iterable[Rec]) -> Iterator[tuple[str, Rec]]:
     """The records of two topics as one, by broker time; at equal times table events come first."""
@@ -164,7 +167,7 @@ class Partition:
         if state.closed_at is not None and record.timestamp > state.closed_at:
             return "betting_closed"
         if self._sink.is_behind_seal(state, record):
-            return "round_cancelled" if state.closed_at is None else "betting_closed"
+            return "betting_closed" if self._sink.is_ever_closed(state, record.partition) else "round_cancelled"
         return None
 
     def _unseen(self, event: Event | None) -> str | None:

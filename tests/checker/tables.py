@@ -29,6 +29,22 @@ class TableSink(Protocol):
         """A round became held by this record."""
 
 
+class Deaf:
+    """A sink for who only wants to know what the tables come to."""
+
+    def dead(self, record: Rec, reason: str, shown: str | None = None) -> None:
+        """Not asked for."""
+
+    def duplicate(self, record: Rec) -> None:
+        """Not asked for."""
+
+    def part(self, record: Rec) -> None:
+        """Not asked for."""
+
+    def held(self, record: Rec, event: Event, state: RoundState, reason: str) -> None:
+        """Not asked for."""
+
+
 class Tables:
     """All tables of one partition."""
 

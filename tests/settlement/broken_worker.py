@@ -76,7 +76,7 @@ async def publish(self: KafkaLog, batches: Mapping[TopicPartition, Sequence[Mess
     if WHERE == "landed" and settlements and not _state["is_broken"]:
         before = await self.end_offsets(settlements)
         sending = asyncio.ensure_future(_publish(self, batches, **options))
-        while await self.end_offsets(settlements) == before:  # noqa: ASYNC110 - it is the broker that is asked
+        while await self.end_offsets(settlements) == before:
             await asyncio.sleep(0)
         await _here("landed")
         await sending

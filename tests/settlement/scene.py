@@ -6,7 +6,7 @@ bet_withdrawn b1 A-1 2000 10000/0/3     cancel_rejected b1 A-2 bet_unknown
 funds_credited A-1 10000 10000/0/1      funds_rejected A-1 50 insufficient_funds
 bet_reversed b1 A-1 3000 8000/2000/4 r2 bet_settled b1 A-1 lose 1000 9000/0/5 r2
 round_settled R-1 1 bets seal 1         round_settled R-1 1 bets seal 1 r2
-round_held R-1 seat_conflict
+round_held R-1 seat_conflict            replayed 0:3 by ana
 dead bets@3 not_json
 """
 
@@ -210,6 +210,8 @@ async def scene(
 
 def _name(record: Record) -> str:
     headers = dict(record.headers)
+    if "dlq.action" in headers:
+        return f"{headers['dlq.action'].decode()} {headers['dlq.of'].decode()}"
     if "dlq.reason" in headers:
         return "/".join(headers[name].decode() for name in ("dlq.topic", "dlq.partition", "dlq.offset"))
     return headers["ce_id"].decode()
@@ -217,6 +219,8 @@ def _name(record: Record) -> str:
 
 def _text(record: Record) -> str:
     headers = dict(record.headers)
+    if "dlq.action" in headers:
+        return f"{headers['dlq.action'].decode()} {headers['dlq.of'].decode()} by {headers['dlq.by'].decode()}"
     if "dlq.reason" in headers:
         topic = headers["dlq.topic"].decode().split(".")[1]
         return f"dead {topic}@{headers['dlq.offset'].decode()} {headers['dlq.reason'].decode()}"

@@ -189,7 +189,7 @@ def test_a_bet_in_time_by_its_stamp_is_too_late_behind_the_seal() -> None:
     """Two leaders' clocks differ: the round is settled and sealed, then a bet comes with an earlier stamp."""
 
     async def play() -> None:
-        async with scene(is_checked=False) as played:  # for the checker, stamps are never behind a seal at rest
+        async with scene(clocks_agree=False) as played:
             await played.play(FIVE_ACCOUNTS)
             await played.play(f"{S1_R1}\n{B1}\nclose R-1 @0\ndeal R-1 W @5")
             assert played.about("round_settled") == ["round_settled R-1 1 bets seal 1"]

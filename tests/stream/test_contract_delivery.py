@@ -68,7 +68,7 @@ def test_the_position_passes_a_gap_without_a_record(open_world: OpenWorld) -> No
         recorder = await started(log)
         await world.append_with_gap("bets", 0, b"a")
         async with asyncio.timeout(25):  # the marker is written soon after the transaction's end is acknowledged
-            while await log.end_offsets([partition]) != {partition: 2}:  # noqa: ASYNC110
+            while await log.end_offsets([partition]) != {partition: 2}:
                 await asyncio.sleep(0.01)  # the broker's own doing: nothing to wait on
         await recorder.until(lambda: log.position(partition) == 2)
         assert recorder.values(*partition) == [b"a"]

@@ -15,6 +15,9 @@ _COMMANDS: Final = {
     "explain": "explain",
     "odds": "odds",
     "balances": "balances",
+    "rounds": "rounds",
+    "dead-letters": "dead_letters",
+    "audit": "audit",
     "schemas": "schemas",
 }
 """Each command's module here, in the order of `--help`."""

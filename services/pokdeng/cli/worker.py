@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,8 @@ _log = structlog.get_logger(__name__)
 
 REMEMBER_BEYOND_WINDOW_MS = 2 * 3_600_000
 STOP_WITHIN_S = 4.5
+END_WITHIN_S = 1.0
+"""After a failure was logged nothing is left to do."""
 
 
 @click.command("worker")
@@ -80,6 +83,14 @@ STOP_WITHIN_S = 4.5
     show_default=True,
     help="How long after its settlement a round may be corrected.",
 )
+@options.option(
+    "--dead-letter-fuse",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=None,
+    metavar="SHARE",
+    help="Stop taking a partition when more than this share of it, such as 0.2, is dead letters within 5 minutes and "
+    "1,000 records. [default: never]",
+)
 @options.option("--allow-create-time", is_flag=True, help="Take topics whose broker cannot stamp records.")
 @options.buckets
 @options.option(
@@ -101,6 +112,7 @@ def command(
     limits_file: Path | None,
     remember_ms: int,
     correction_window_ms: int,
+    dead_letter_fuse: float | None,
     allow_create_time: bool,
     buckets: int,
     log_level: str,
@@ -113,6 +125,8 @@ def command(
             f"--remember (POKDENG_REMEMBER) is {remember_ms} ms; "
             f"it must be at least the correction window + 2h, {least} ms"
         )
+    if dead_letter_fuse is not None and not isfinite(dead_letter_fuse):
+        raise click.UsageError("--dead-letter-fuse (POKDENG_DEAD_LETTER_FUSE) is a share above 0, at most 1, as in 0.2")
     try:
         limits = load_limits(limits_file)
     except InvalidLimitsError as error:
@@ -126,6 +140,7 @@ def command(
         correction_window_ms=correction_window_ms,
         http_host=http_host,
         http_port=http_port,
+        dead_letter_fuse=dead_letter_fuse,
     )
     kafka_ = replace(kafka_settings(instance_id=instance_id, **kafka), session_timeout_ms=session_timeout_ms)
     ledger = RedisLedger(redis, prefix=prefix, buckets=buckets)
@@ -140,9 +155,11 @@ def command(
         run_uvloop(run)
     except OSError as error:
         _log.error("failed", why=str(error))
+        _end_soon(1)
         raise SystemExit(1) from None
     except Exception:  # noqa: BLE001 - the one guard: whatever failed is logged, and the process ends with 1
         _log.exception("failed")
+        _end_soon(1)
         raise SystemExit(1) from None
 
 
@@ -154,6 +171,13 @@ def run_uvloop(run: Any) -> None:
         asyncio.run(run)
     else:
         uvloop.run(run)
+
+
+def _end_soon(status: int) -> None:
+    """See to it that a process that failed is gone: a thread of a library may wait for Kafka for minutes yet."""
+    end = threading.Timer(END_WITHIN_S, os._exit, args=(status,))
+    end.daemon = True
+    end.start()
 
 
 def _leave(worker: Worker) -> None:

@@ -168,7 +168,7 @@ class MemoryLedger:
 
     async def find_bets(self, names: Sequence[BetName]) -> list[tuple[BetRecord, ...]]:
         """Ask every bucket for each bet id."""
-        buckets = [self._readable(number) for number in range(self._buckets)]
+        buckets = await self._all("find_bets")
         return [
             tuple(
                 bucket.rounds[name.table, name.round][name.bet_id].record
@@ -180,7 +180,7 @@ class MemoryLedger:
 
     async def round_bets(self, rounds: Sequence[RoundName]) -> list[tuple[BetRecord, ...]]:
         """All bets of each round, by offset and id."""
-        buckets = [self._readable(number) for number in range(self._buckets)]
+        buckets = await self._all("round_bets")
         return [
             tuple(
                 sorted(
@@ -202,11 +202,14 @@ class MemoryLedger:
 
     async def recall(self, pages: Sequence[str]) -> list[dict[str, bytes]]:
         """Whole pages."""
-        return [dict(self._readable(self._page_bucket(page)).notes.get(page, {})) for page in pages]
+        await self._store.before("recall", -1)
+        found = [dict(self._readable(self._page_bucket(page)).notes.get(page, {})) for page in pages]
+        await self._store.after("recall", -1)
+        return found
 
     async def newest_transfers(self, sources: Sequence[Source]) -> list[int]:
         """The highest offset of `funds` that was applied, by source; -1 where none was."""
-        known = [self._readable(number).sources for number in range(self._buckets)]
+        known = [bucket.sources for bucket in await self._all("newest_transfers")]
         return [
             max((bucket[source].highest_offset for bucket in known if source in bucket), default=-1)
             for source in sources
@@ -214,7 +217,10 @@ class MemoryLedger:
 
     async def account(self, account: AccountId) -> Account | None:
         """One account."""
-        balance = self._readable(bucket_of(account, self._buckets)).accounts.get(account)
+        number = bucket_of(account, self._buckets)
+        await self._store.before("account", number)
+        balance = self._readable(number).accounts.get(account)
+        await self._store.after("account", number)
         return None if balance is None else _account(account, balance)
 
     async def accounts(self) -> AsyncIterator[Account]:
@@ -229,6 +235,11 @@ class MemoryLedger:
         result = work(self._there(number))
         await self._store.after(name, number)
         return result
+
+    async def _all(self, name: str) -> list[Bucket]:
+        """One call that reads every bucket."""
+        await self._store.before(name, -1)
+        return [self._readable(number) for number in range(self._buckets)]
 
     def _there(self, number: int) -> Bucket:
         bucket = self._store.bucket(number)

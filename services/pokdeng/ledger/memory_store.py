@@ -146,8 +146,9 @@ class MemoryStore:
     """The state that several `MemoryLedger`s share. One call on one bucket is atomic, as a script is in Redis.
 
     To break it: `before` runs before each call (raise there: the call is lost; wait there: others go first), `after`
-    runs after it (raise there: the call was made and its answer is lost). `flush`, `restore` and `new_incarnation`
-    do what an emptied, a set back and a restarted server does.
+    runs after it (raise there: the call was made and its answer is lost). What only reads is a call, too, with bucket
+    -1 where it asks all of them. `flush`, `restore` and `new_incarnation` do what an emptied, a set back and a
+    restarted server does.
     """
 
     def __init__(self, *, clock: Clock = lambda: monotonic_ns() // 1_000_000) -> None:

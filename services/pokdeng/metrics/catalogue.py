@@ -273,6 +273,14 @@ CATALOGUE: Final = (
         "Records that could not be used.",
     ),
     Metric(
+        "fuses_open",
+        "pokdeng_dead_letter_fuses_open",
+        Kind.GAUGE,
+        (),
+        Part.STREAM,
+        "Input partitions that are not taken, for too much of them was dead letters.",
+    ),
+    Metric(
         "truncated",
         "pokdeng_dead_letters_truncated",
         Kind.COUNTER,

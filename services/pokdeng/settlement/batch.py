@@ -6,7 +6,7 @@ all of it is acknowledged.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -142,6 +142,14 @@ class Batch:
         self.tally[TRUNCATED] += 1
         record, reason, detail = self.letters[partition][index]
         self.dead_letters[partition][index] = self.voice.truncated(record, reason, detail)
+
+    def dead_by_partition(self) -> dict[TopicPartition, int]:
+        """How many dead letters came of each input partition."""
+        return Counter(
+            TopicPartition(record.topic, record.partition)
+            for letters in self.letters.values()
+            for record, _, _ in letters
+        )
 
     def duplicate(self, record: Record) -> None:
         """A record says what is known: counted, nothing else."""

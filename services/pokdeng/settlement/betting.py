@@ -38,6 +38,8 @@ class Betting:
         self._limits = house.limits
         self._on_decided = self._decided
         self._on_withdrawn = self._withdrawn
+        self.said_up_to = -1
+        """What lies up to this offset was decided, and what follows from it said, before the partition was assigned."""
         self.batch: Batch
 
     def place(self, record: Record, bet: BetPlaced, book: Book) -> None:
@@ -137,6 +139,9 @@ class Betting:
             else:
                 self.batch.duplicate(record)
             return
+        if record.offset <= self.said_up_to:
+            self.batch.duplicate(record)  # read again when it is forgotten: what was to be said of it is said
+            return
         cancel = memory.cancels.get((bet.account_id, bet.bet_id))
         if cancel is not None and cancel[0] < record.offset:
             reason = BetReason.CANCELLED_BEFORE
@@ -157,6 +162,9 @@ class Betting:
                 self._voice.cancel_rejected(self.batch, record, cancel, CancelReason(said))
             else:
                 self.batch.duplicate(record)
+            return
+        if record.offset <= self.said_up_to:
+            self.batch.duplicate(record)  # read again when it is forgotten
             return
         bet = memory.known.get(cancel.bet_id)
         if bet is not None and bet.state is BetState.WITHDRAWN and bet.account == cancel.account_id:

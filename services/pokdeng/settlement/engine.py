@@ -18,6 +18,7 @@ from pokdeng.ledger.port import LedgerLostError
 from pokdeng.settlement.batch import Batch
 from pokdeng.settlement.cashier import Cashier
 from pokdeng.settlement.desk import Desk
+from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.progress import Progress
 from pokdeng.settlement.recall import recall
 from pokdeng.settlement.recovery import read_back
@@ -50,6 +51,11 @@ LEDGER_ANSWERS_WITHIN_S = 1.0
 """A call of the ledger that lasts longer makes the worker not ready while it does."""
 
 
+def wall_ms() -> int:
+    """Milliseconds since the epoch. Nothing is decided by it; it says what may have been forgotten by now."""
+    return time.time_ns() // 1_000_000
+
+
 class Engine:
     """The reading side's client of the log (`pokdeng.stream.port.Listener`), and the loop behind it."""
 
@@ -62,9 +68,15 @@ class Engine:
         *,
         group: str,
         clock: Callable[[], float] = time.monotonic,
+        now_ms: Callable[[], int] = wall_ms,
+        commit_every_s: float = COMMIT_EVERY_S,
+        fuse: Fuse | None = None,
     ) -> None:
-        """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds."""
+        """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds; `now_ms` since the epoch."""
+        self.fuse = fuse or Fuse()
         self._clock = clock
+        self._commit_every_s = commit_every_s
+        self._now_ms = now_ms
         self._transport = log
         self._ledger = ledger
         self._house = house
@@ -131,6 +143,7 @@ class Engine:
                 group=self._group,
                 generation=assignment.generation,
                 remember_ms=self._house.remember_ms,
+                now_ms=self._now_ms,
             )
             self._read_before = await check_same_log(
                 self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values()
@@ -157,6 +170,7 @@ class Engine:
         finally:
             self._desks.clear()
             self._cashiers.clear()
+            self.fuse.forget()
 
     def arrived(self, partition: TopicPartition, records: Sequence[Record]) -> None:
         """Queue what arrived."""
@@ -226,7 +240,14 @@ class Engine:
         """Reasons why owned partitions are not worked on now."""
         asked_at = self._ledger_asked_at
         waits_s = 0.0 if asked_at is None else self._clock() - asked_at
-        return [f"the ledger has not answered for {waits_s:.1f} s"] if waits_s > LEDGER_ANSWERS_WITHIN_S else []
+        silent = [f"the ledger has not answered for {waits_s:.1f} s"] if waits_s > LEDGER_ANSWERS_WITHIN_S else []
+        return [*silent, *self.fuse.open.values()]
+
+    def reset_fuse(self) -> list[str]:
+        """Take again what the fuse had stopped; why it was."""
+        reasons = self.fuse.reset()
+        self._wake.set()
+        return reasons
 
     async def places(self) -> dict[Source, Place]:
         """Where each source stands, and whether it has more to read. Nothing while it need not move.
@@ -323,7 +344,7 @@ class Engine:
             await self._speaker.say(batch)
         now = self._clock()
         if now >= self._next_commit:
-            self._next_commit = now + COMMIT_EVERY_S
+            self._next_commit = now + self._commit_every_s
             await self._progress.tick(self._desks.values(), self._cashiers.values())
         if now >= self._next_leases and self._sources:
             self._next_leases = now + LEASES_EVERY_S
@@ -334,9 +355,9 @@ class Engine:
 
     async def _fold(self) -> Batch:
         batch = Batch(self._house.voice, self._read_before)
-        desks = list(self._desks.values())
-        if any(desk.revisions for desk in desks):
-            await begin_due(self._ledger, desks, batch, self._house, self._clock())
+        if any(desk.revisions for desk in self._desks.values()):
+            await begin_due(self._ledger, self._desks.values(), batch, self._house, self._clock())
+        desks = self._taken_desks()
         if desks:
             limit = max(BATCH_RECORDS // 8, BATCH_RECORDS // len(desks))
             reads_of = [(desk, desk.read(limit)) for desk in desks]
@@ -345,8 +366,14 @@ class Engine:
             for desk, reads in reads_of:
                 desk.fold(batch, reads, memory, now)
         for cashier in self._cashiers.values():
-            cashier.fold(batch, BATCH_RECORDS)
+            if TopicPartition(self._house.topics.funds, cashier.partition) not in self.fuse.open:
+                cashier.fold(batch, BATCH_RECORDS)
         return batch
+
+    def _taken_desks(self) -> list[Desk]:
+        """The desks whose records are taken: all but those of which the fuse is open."""
+        stopped = {place.partition for place in self.fuse.open if place.topic != self._house.topics.funds}
+        return [desk for desk in self._desks.values() if desk.partition not in stopped]
 
     async def _apply(self, batch: Batch) -> None:
         if batch.revisions:
@@ -361,6 +388,8 @@ class Engine:
         else:
             answers = []
         batch.answered(answers)
+        if self.fuse.is_there:
+            self.fuse.count(batch.records, batch.dead_by_partition(), self._clock())
         if batch.notes:
             await self._ledger.remember(batch.notes)
 
@@ -369,7 +398,7 @@ class Engine:
         topics = self._house.topics
         due = now + COMMIT_EVERY_S
         asked: dict[TopicPartition, tuple[Merge, int]] = {}
-        for desk in self._desks.values():
+        for desk in self._taken_desks():
             merge = desk.merge
             for side, topic in ((FIRST, topics.table_events), (SECOND, topics.bets)):
                 merge.consumed(side, self._transport.position(TopicPartition(topic, desk.partition)))

@@ -1,13 +1,17 @@
-"""The worker's HTTP pages: `/metrics`, `/health/live`, `/health/ready`."""
+"""The worker's HTTP pages: `/metrics`, `/health/live`, `/health/ready`; `/fuse`, the one that changes something."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Final, Protocol
 
 from aiohttp import web
 
 if TYPE_CHECKING:
     from pokdeng.metrics import Metrics
+
+RESET_HEADER: Final = "X-Pokdeng"
+"""A request that changes something carries it: pages of other sites cannot make a browser send it."""
 
 
 class Health(Protocol):
@@ -21,6 +25,12 @@ class Health(Protocol):
 
     def refresh_metrics(self) -> None:
         """Set the gauges to what is so now."""
+
+    def open_fuses(self) -> list[str]:
+        """Why partitions are not taken, where the dead-letter fuse is open."""
+
+    def reset_fuses(self) -> list[str]:
+        """Take them again; why they were not."""
 
 
 class Pages:
@@ -40,6 +50,8 @@ class Pages:
         app.router.add_get("/metrics", self._show_metrics)
         app.router.add_get("/health/live", self._show_live)
         app.router.add_get("/health/ready", self._show_ready)
+        app.router.add_get("/fuse", self._show_fuse)
+        app.router.add_post("/fuse", self._reset_fuse)
         self._runner = web.AppRunner(app, access_log=None)
         await self._runner.setup()
         site = web.TCPSite(self._runner, self._host, self._port)
@@ -64,6 +76,22 @@ class Pages:
 
     async def _show_ready(self, _: web.Request) -> web.Response:
         return _answer("ready", await self._health.why_not_ready())
+
+    async def _show_fuse(self, _: web.Request) -> web.Response:
+        return web.json_response({"open": self._health.open_fuses()})
+
+    async def _reset_fuse(self, request: web.Request) -> web.Response:
+        """From this machine (or container) alone, and never for a browser's page: such a header it cannot send here."""
+        if not _is_local(request.remote) or request.headers.get(RESET_HEADER) != "fuse":
+            return web.json_response({"error": "only from the worker's own machine, with the command"}, status=403)
+        return web.json_response({"open": self._health.reset_fuses()})
+
+
+def _is_local(address: str | None) -> bool:
+    try:
+        return address is not None and ip_address(address).is_loopback
+    except ValueError:
+        return False
 
 
 def _answer(word: str, reasons: list[str]) -> web.Response:

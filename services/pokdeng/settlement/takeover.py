@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import structlog
@@ -14,7 +13,7 @@ from pokdeng.settlement.incarnation import check_nothing_is_lost
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from pokdeng.ledger.port import Ledger, Source
     from pokdeng.settlement.cashier import Cashier
@@ -45,6 +44,7 @@ async def fence(
     group: str,
     generation: int,
     remember_ms: int,
+    now_ms: Callable[[], int],
 ) -> None:
     """Keep earlier owners of the sources out; a ledger that restarted is verified against the log first."""
     if not sources:
@@ -55,9 +55,7 @@ async def fence(
         if lost.cause != "check":
             raise
         observer.ledger_lost(lost.cause)
-        count = await check_nothing_is_lost(
-            log, ledger, topics, remembered_since_ms=time.time_ns() // 1_000_000 - remember_ms
-        )
+        count = await check_nothing_is_lost(log, ledger, topics, remembered_since_ms=now_ms() - remember_ms)
         await ledger.accept_incarnation()
         _log.warning("ledger_accepted", accounts=count, why=str(lost))
         await ledger.acquire(sources, group=group, generation=generation)
@@ -87,4 +85,5 @@ async def check_same_log(
             )
     for desk, place in events.items():
         desk.event_end = ends[place]
+        desk.said_before(acknowledged.get(TopicPartition(topics.bets, desk.partition), 0) - 1)
     return acknowledged

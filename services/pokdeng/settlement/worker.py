@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,8 +18,9 @@ import structlog
 from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError
 from pokdeng.rounds import CORRECTION_WINDOW_MS
 from pokdeng.rules import RULESET
-from pokdeng.settlement.engine import Engine
+from pokdeng.settlement.engine import COMMIT_EVERY_S, Engine, wall_ms
 from pokdeng.settlement.expectation import expectation
+from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.house import House
 from pokdeng.settlement.pages import Pages
 from pokdeng.settlement.reporting import MetricsObserver
@@ -57,8 +59,11 @@ class WorkerSettings:
     group: str = "pokdeng-settlement"
     remember_ms: int = 26 * 3_600_000
     correction_window_ms: int = CORRECTION_WINDOW_MS
+    commit_every_s: float = COMMIT_EVERY_S
     http_host: str = "127.0.0.1"
     http_port: int = 6066
+    dead_letter_fuse: float | None = None
+    """The share of dead letters, 0 .. 1, from which on a partition is not taken any more; None: no fuse."""
 
 
 class Worker:
@@ -73,8 +78,15 @@ class Worker:
         *,
         check_topics: Callable[[], Awaitable[list[str]]],
         run_log: Callable[[], Awaitable[None]],
+        clock: Callable[[], float] = time.monotonic,
+        now_ms: Callable[[], int] = wall_ms,
     ) -> None:
-        """`check_topics` says what of the topics is not as it must be; `run_log` raises when the log fails."""
+        """`check_topics` says what of the topics is not as it must be; `run_log` raises when the log fails.
+
+        `clock` is monotonic, in seconds; `now_ms` counts since the epoch.
+        """
+        self._clock = clock
+        self._now_ms = now_ms
         self._settings = settings
         self._transport = log
         self._ledger = ledger
@@ -174,7 +186,17 @@ class Worker:
             table_partitions=counts[topics.table_events],
             funds_partitions=counts[topics.funds],
         )
-        engine = self.engine = Engine(self._transport, self._ledger, house, self.observer, group=self._settings.group)
+        engine = self.engine = Engine(
+            self._transport,
+            self._ledger,
+            house,
+            self.observer,
+            group=self._settings.group,
+            fuse=Fuse(self._settings.dead_letter_fuse),
+            clock=self._clock,
+            now_ms=self._now_ms,
+            commit_every_s=self._settings.commit_every_s,
+        )
         standing = self._standing = Standing(self._transport, topics, engine)
         for topic in topics.inputs:
             self._metrics.set("partitions", counts[topic], topic)
@@ -294,3 +316,13 @@ class Worker:
         """Set the gauges."""
         if self._standing is not None:
             self._standing.show(self._metrics)
+        if self.engine is not None:
+            self._metrics.set("fuses_open", len(self.engine.fuse.open))
+
+    def open_fuses(self) -> list[str]:
+        """Why partitions are not taken, where the dead-letter fuse is open."""
+        return [] if self.engine is None else list(self.engine.fuse.open.values())
+
+    def reset_fuses(self) -> list[str]:
+        """Take them again; why they were not."""
+        return [] if self.engine is None else self.engine.reset_fuse()

@@ -25,6 +25,7 @@ from pokdeng.wire.inputs import (
     decode_table_event,
 )
 from pokdeng.wire.keys import expected_key
+from pokdeng.wire.letter_actions import ActionInfo, LetterAction, action_record, parse_place, read_action
 from pokdeng.wire.naming import NAMED_BY, EventIds, event_id, event_id_of
 from pokdeng.wire.outputs import OUTPUTS_OF, decode_output
 from pokdeng.wire.templates import AcceptedTemplate, RefundedTemplate, RejectedTemplate, SettledRound
@@ -38,12 +39,14 @@ __all__ = [
     "OUTPUTS_OF",
     "REQUIREMENTS",
     "AcceptedTemplate",
+    "ActionInfo",
     "DeadLetter",
     "DeadLetterInfo",
     "EventDecoder",
     "EventIds",
     "Finding",
     "KeyedBy",
+    "LetterAction",
     "LoggedRecord",
     "MalformedOutputError",
     "MalformedRecordError",
@@ -55,6 +58,7 @@ __all__ = [
     "TopicDescription",
     "TopicKind",
     "Topics",
+    "action_record",
     "check_topics",
     "dead_letter",
     "decode_bet_event",
@@ -66,6 +70,8 @@ __all__ = [
     "event_id_of",
     "expected_key",
     "headers",
+    "parse_place",
+    "read_action",
     "read_info",
     "truncated_dead_letter",
 ]

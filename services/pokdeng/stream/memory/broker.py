@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_left
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,7 +12,7 @@ from pokdeng.stream.partitioner import partition_for
 from pokdeng.stream.port import LogUnavailableError, TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 _RECORD_OVERHEAD_BYTES = 70
 
@@ -39,6 +40,13 @@ class Point(StrEnum):
     """Before offsets are committed."""
     COMMITTED = "committed"
     """After they were, before the committer knows."""
+    ANSWER = "answer"
+    """Before anything else that is asked is answered; only `MemoryBroker.linger` is asked here."""
+
+
+async def at_once(_point: Point, _member: str) -> None:
+    """What takes a round trip elsewhere lets others run here, and no more."""
+    await asyncio.sleep(0)
 
 
 class Partition:
@@ -84,7 +92,7 @@ class MemoryBroker:
     """A log in memory that stamps each record with `clock_ms()` as it is appended.
 
     `is_down`: nothing can be reached. `intercept(point, member, partition)` is called where things may fail; what it
-    raises is raised there.
+    raises is raised there. `linger(point, member)` is awaited where a member waits for an answer, behind `intercept`.
     """
 
     def __init__(self, clock_ms: Callable[[], int]) -> None:
@@ -96,6 +104,7 @@ class MemoryBroker:
         self._watchers: dict[TopicPartition, dict[Callable[[], None], None]] = {}
         self.is_down = False
         self.intercept: Callable[[Point, str, TopicPartition | None], None] | None = None
+        self.linger: Callable[[Point, str], Awaitable[None]] = at_once
 
     def create_topic(self, name: str, partitions: int, *, max_message_bytes: int = 1_048_588) -> None:
         """Create a topic. Raises ValueError where it exists."""

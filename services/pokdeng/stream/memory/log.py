@@ -236,8 +236,8 @@ class MemoryLog:
             raise LogUnavailableError(f"{self._member.name} was killed")
         self._broker.reach(point, self._member.name, partition)
 
-    async def _answer(self, point: Point | None = None) -> None:
+    async def _answer(self, point: Point = Point.ANSWER) -> None:
         """What takes a round trip elsewhere lets others run here."""
-        self._reach(point)
-        await asyncio.sleep(0)
+        self._reach(None if point is Point.ANSWER else point)
+        await self._broker.linger(point, self._member.name)
         self._reach()

@@ -1,0 +1,53 @@
+"""`pokdeng audit`: the books of the whole log, what the options paid, and every broken promise."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+
+from pokdeng.cli import options
+from pokdeng.cli.audit_view import audit_view, json_of_report
+from pokdeng.cli.log_access import Surroundings, with_log
+from pokdeng.cli.progress import Bar
+from pokdeng.history.audit import Report, audit
+from pokdeng.history.audit.auditor import ORDER
+from pokdeng.history.reading import open_past
+from pokdeng.wire import Topics
+
+if TYPE_CHECKING:
+    from pokdeng.stream.port import Log
+
+
+@click.command("audit")
+@options.kafka
+@options.prefix
+@options.option(
+    "--most", type=click.IntRange(0), default=20, show_default=True, help="How many findings of each kind are listed."
+)
+@options.as_json
+@click.pass_obj
+def command(around: Surroundings | None, /, *, prefix: str, most: int, as_json: bool, **kafka: Any) -> None:
+    """Fold the whole log; print the books, what each option paid, and every broken promise. Exit 1 if there is any.
+
+    Reads inputs as far as they are kept, and all outputs; writes nothing and asks Redis nothing. May run beside
+    workers: what is on its way at the log's end is then left open.
+    """
+    topics = Topics(prefix)
+    began = time.monotonic()
+
+    async def read(log: Log) -> Report:
+        with Bar() as bar:
+            return await audit(await open_past(log, topics, ORDER, bar), most=most)
+
+    report = with_log(around, kafka, read)
+    seconds = time.monotonic() - began
+    if as_json:
+        click.echo(json.dumps(json_of_report(report, seconds)))
+    else:
+        Console(highlight=False).print(audit_view(report, seconds))
+    if report.findings.total:
+        raise SystemExit(1)

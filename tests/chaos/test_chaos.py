@@ -1,0 +1,63 @@
+"""A short storm over real parts: one broker, two workers, each fault that leaves Redis what it acknowledged."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.chaos.proxies import server_binary
+from tests.chaos.report import ChaosReport
+from tests.chaos.run import Plan, run
+from tests.chaos.storm import KILLS
+from tests.chaos.watch import Stall
+from tests.checker.report import Report
+from tests.support.kafka import _runs_natively
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HAS_PARTS = _runs_natively() and server_binary() is not None and shutil.which("redis-server") is not None
+PLAN = Plan(seed=11, bets=4_000, kills=4, seconds=40, workers=2, brokers=1, is_lossy=False)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.skipif(
+    not HAS_PARTS and os.environ.get("POKDENG_REQUIRE_CHAOS") != "1",
+    reason="needs Java with Maven, Redis, and toxiproxy or Go to build it",
+)
+def test_a_short_storm_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
+    """Kills, pauses and broken connections: the checker finds nothing, and the faults did happen."""
+    report = asyncio.run(run(PLAN, tmp_path, print))
+    assert report.is_clean, report
+    assert sum(number for kind, number in report.faults.items() if kind in KILLS) >= PLAN.kills
+    assert report.checked.counts["bet_settled"] > PLAN.bets // 2
+
+
+def test_a_report_names_what_was_lost_doubled_or_wrong() -> None:
+    """Each finding of the checker is counted under one of the three, and any makes the run fail."""
+    checked = Report()
+    for finding in (
+        "bet_settled x was never said: {}",
+        "pokdeng.bets.v1[0]@7 must be the dead letter not_json, and is none",
+        "bet_settled x must not have been said: {}",
+        "bet_settled x is wrong: returned is 1, must be 2",
+    ):
+        checked.find(finding)
+    report = ChaosReport(
+        plan=PLAN,
+        checked=checked,
+        faults=Counter(),
+        happened=[],
+        sent_bets=0,
+        longest=Stall(0, 0, ""),
+        ends=Counter(),
+        errors=Counter(),
+    )
+    assert report.harm == {"lost": 2, "double": 1, "wrong": 1}
+    assert not report.is_clean
+    assert "must not have been said" in str(report)

@@ -1,0 +1,268 @@
+"""What faults do to a world: at each await of a worker, and from outside."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from pokdeng.ledger.port import LedgerUnavailableError
+from pokdeng.stream.memory import Point
+from pokdeng.stream.memory.broker import at_once
+from pokdeng.stream.port import LogUnavailableError, TopicPartition
+from tests.simulation.faults import (
+    ACKNOWLEDGE,
+    AFTER,
+    ANSWER,
+    APPEND,
+    BEFORE,
+    COMMIT,
+    COMMITTED,
+    LOSSES,
+    Fault,
+    Fired,
+    Kind,
+)
+from tests.simulation.loop import OWNER
+from tests.simulation.parts import PassingError
+
+if TYPE_CHECKING:
+    from pokdeng.ledger.memory_store import Bucket
+    from pokdeng.ledger.port import LedgerLostError
+    from tests.simulation.lives import Life
+    from tests.simulation.world import World
+
+_LONGER_THAN_REMEMBERED_S: Final = 30 * 3600.0
+_SESSIONS_S: Final = (0.0, 0.2, 3.0)
+_SNAPSHOTS: Final = 12
+_OPERATOR_COMES_AFTER: Final = 3
+"""So often was a ledger that forgot refused, before somebody puts back what it had."""
+_OPERATOR_LOOKS_EVERY_S: Final = 0.5
+_ANSWERS: Final = {Point.ACKNOWLEDGE: ACKNOWLEDGE, Point.COMMITTED: COMMITTED, Point.ANSWER: ANSWER}
+
+
+class Disasters:
+    """Strikes a world where its injector says so."""
+
+    def __init__(self, world: World) -> None:
+        """Stand behind every hook of log and ledger."""
+        self._world = world
+        self._injector = world.injector
+        self.day = asyncio.Event()
+        """Not set: all workers are down, and none is started."""
+        self.day.set()
+        self._looks_at_dawn = False
+        self._last_session_s = 0.0
+        self._hidden: set[TopicPartition] = set()
+        self._snapshots: list[list[Bucket]] = []
+        self._calls = 0
+        self._had: list[Bucket] | None = None
+        """What the ledger had before it forgot."""
+        self._refusals = 0
+        store, broker = world.store, world.broker
+        self._keeps_snapshots = bool(world.spec.kinds & LOSSES)
+        store.before, store.after = self._before, self._after
+        broker.intercept, broker.linger = self._intercept, self._linger
+
+    # At the awaits of workers
+
+    async def _before(self, name: str, bucket: int) -> None:
+        if self._keeps_snapshots and name not in ("recall", "account", "find_bets"):
+            self._remember()
+        fault = self._injector.visit(f"{name}<", BEFORE)
+        if fault is not None:
+            await self._strike_worker(fault, f"before ledger call {name}, bucket {bucket}")
+
+    async def _after(self, name: str, bucket: int) -> None:
+        fault = self._injector.visit(f"{name}>", AFTER)
+        if fault is not None:
+            await self._strike_worker(fault, f"after ledger call {name}, bucket {bucket}")
+
+    async def _linger(self, point: Point, member: str) -> None:
+        fault = self._injector.visit(point.value, _ANSWERS[point])
+        if fault is None:
+            await at_once(point, member)
+        else:
+            await self._strike_worker(fault, f"at {point.value}")
+
+    def _intercept(self, point: Point, _member: str, partition: TopicPartition | None) -> None:
+        if point not in (Point.APPEND, Point.COMMIT):
+            return
+        fault = self._injector.visit(point.value, APPEND if point is Point.APPEND else COMMIT)
+        if fault is not None:
+            life = self._life()
+            self._fired(fault, f"{life.name} at {point.value} {'' if partition is None else partition.topic}")
+            if fault.kind is Kind.KILL:
+                self._kill(life, fault)
+            raise LogUnavailableError("killed" if fault.kind is Kind.KILL else "it did not answer")
+
+    async def _strike_worker(self, fault: Fault, where: str) -> None:
+        life = self._life()
+        kind = fault.kind
+        self._fired(fault, f"{life.name} {where}")
+        if kind is Kind.KILL:
+            self._kill(life, fault)
+            await asyncio.sleep(0)
+        elif kind is Kind.FREEZE:
+            life.freeze(fault.long_s)
+            await asyncio.sleep(0)
+        elif kind in (Kind.LEDGER_LATE, Kind.LOG_LATE):
+            await asyncio.sleep(fault.short_s)
+        elif kind in (Kind.LEDGER_LOST_AGAIN, Kind.LEDGER_UNANSWERED_AGAIN):
+            raise PassingError("it did not answer")
+        elif kind in (Kind.LEDGER_LOST, Kind.LEDGER_UNANSWERED):
+            raise LedgerUnavailableError("it did not answer")
+        else:
+            raise LogUnavailableError("it did not answer")
+
+    def _life(self) -> Life:
+        """Whose step runs now."""
+        owner = OWNER.get()
+        for life in self._world.lives.values():
+            if life.process is owner:
+                return life
+        raise LookupError(f"{owner} is nobody's process")
+
+    def _kill(self, life: Life, fault: Fault) -> None:
+        self._last_session_s = _SESSIONS_S[int(fault.amount * len(_SESSIONS_S))]
+        life.kill()
+
+    def session_s(self) -> float:
+        """How long after the last kill the group learns of it."""
+        return self._last_session_s
+
+    def fire_last(self, site: str, whom: str) -> None:
+        """A fault that its site has carried out itself."""
+        self._fired(Fault(site, 0, Kind.PRODUCE_TWICE, 0.0), whom)
+
+    def _fired(self, fault: Fault, whom: str) -> None:
+        self._injector.fired.append(Fired(fault, self._world.loop.time(), whom))
+
+    # From outside
+
+    async def strike(self, fault: Fault) -> float:
+        """Do something to the world; by how much its play is late from now on, in seconds."""
+        world, kind = self._world, fault.kind
+        lives = [life for life in world.lives.values() if not life.process.is_dead]
+        life = lives[int(fault.amount * len(lives))] if lives else None
+        self._fired(fault, "nobody" if life is None else life.name)
+        if kind is Kind.JOIN:
+            world.want(min(3, max(1, world.wanted + 1)))
+        elif kind is Kind.LEAVE:
+            world.want(max(0, world.wanted - 1))
+        elif kind in (Kind.LOG_HIDES, Kind.LOG_DOWN):
+            self._cut(fault)
+        elif kind is Kind.LEDGER_RESTART:
+            world.store.new_incarnation()
+        elif kind in LOSSES:
+            self._lose(fault)
+        elif kind is Kind.LONG_DOWN:
+            return await self._night()
+        elif life is not None:
+            if kind is Kind.KILL:
+                self._kill(life, fault)
+            elif kind is Kind.FREEZE:
+                life.freeze(fault.long_s)
+            else:
+                life.throw_out()
+                world.loop.call_later(fault.short_s, life.log.heartbeat)
+        return 0.0
+
+    def _cut(self, fault: Fault) -> None:
+        world = self._world
+        if fault.kind is Kind.LOG_DOWN:
+            world.broker.is_down = True
+            world.loop.call_later(fault.short_s, self._up)
+            return
+        topics = (world.topics.bets, world.topics.table_events, world.topics.funds, world.topics.rounds)
+        count = len(topics) * world.spec.partitions
+        number = int(fault.amount * count)
+        partition = TopicPartition(topics[number % len(topics)], number // len(topics))
+        self._hidden.add(partition)
+        world.broker.hide(partition)
+        world.loop.call_later(fault.long_s, self._show, partition)
+
+    def _up(self) -> None:
+        self._world.broker.is_down = False
+
+    def _show(self, partition: TopicPartition) -> None:
+        if partition in self._hidden:
+            self._hidden.remove(partition)
+            self._world.broker.show(partition)
+
+    async def _night(self) -> float:
+        world = self._world
+        before_s = world.loop.time()
+        self.day.clear()
+        for life in world.lives.values():
+            life.kill()
+        await asyncio.sleep(_LONGER_THAN_REMEMBERED_S)
+        self.day.set()
+        if self._looks_at_dawn:
+            self._looks_at_dawn = False
+            self._look_after()
+        return world.loop.time() - before_s
+
+    # A ledger that forgets
+
+    def _remember(self) -> None:
+        """Now and then keep what the ledger holds, to set it back to that."""
+        self._calls += 1
+        if self._calls % 5 == 0:
+            self._snapshots.append(self._world.store.snapshot())
+            del self._snapshots[:-_SNAPSHOTS]
+
+    def _lose(self, fault: Fault) -> None:
+        store = self._world.store
+        if self._had is not None or not store.buckets or not self._snapshots:
+            return
+        self._had = store.snapshot()
+        self._refusals = 0
+        self._world.loop.call_later(_OPERATOR_LOOKS_EVERY_S, self._look_after)
+        if fault.kind is Kind.LEDGER_FLUSH:
+            store.flush()
+            return
+        behind = 1 if fault.kind is Kind.LEDGER_PROMOTED else 1 + int(fault.amount * len(self._snapshots))
+        store.restore(self._snapshots[-min(behind, len(self._snapshots))])
+        store.new_incarnation()
+        self._snapshots.clear()
+
+    @property
+    def is_loss_open(self) -> bool:
+        """Whether the ledger has forgotten something, and nobody has seen to it."""
+        return self._had is not None
+
+    def lost(self, error: LedgerLostError) -> None:
+        """A worker refused the ledger."""
+        self._refusals += error.cause != "check"
+
+    def _look_after(self) -> None:
+        """The operator: where workers refuse the ledger, and none took it as it is, put back what it had."""
+        world, store = self._world, self._world.store
+        if self._had is None:
+            return
+        if not self.day.is_set():
+            self._looks_at_dawn = True
+            return
+        if any(bucket.verified == store.incarnation for bucket in store.buckets):
+            self._had = None  # nothing that was said is missing: it is taken as it is
+            return
+        waits = sum("cold" in str(life.worker._waits_for) for life in world.lives.values() if not life.process.is_dead)
+        if self._refusals + waits >= min(_OPERATOR_COMES_AFTER, max(1, world.wanted)):
+            store.restore(self._had)
+            store.new_incarnation()
+            self._had = None
+            self._snapshots.clear()
+        else:
+            world.loop.call_later(_OPERATOR_LOOKS_EVERY_S, self._look_after)
+
+    def heal(self) -> None:
+        """Everything works again, and everybody goes on."""
+        world = self._world
+        world.broker.is_down = False
+        for partition in sorted(self._hidden):
+            world.broker.show(partition)
+        self._hidden.clear()
+        for life in world.lives.values():
+            if not life.process.is_dead:
+                life.thaw()
+                life.log.heartbeat()

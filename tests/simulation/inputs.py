@@ -1,0 +1,120 @@
+"""Worlds and what is played in them, from a seed: small, with little money, and much mischief."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from pokdeng.simulator import Kind as StepKind
+from pokdeng.simulator import Mischief, Play, Step, script
+from pokdeng.simulator.clock import time_text
+from pokdeng.simulator.crowd import player
+from pokdeng.wire import TopicKind
+from tests.simulation.faults import LOSSES, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_AMOUNT: Final = re.compile(rb'"amount":(\d+)')
+_LARGE: Final = 10**10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spec:
+    """A world: its size, its play, and what may go wrong in it."""
+
+    seed: int
+    partitions: int
+    buckets: int
+    workers: int
+    slice_records: int
+    credit_records: int
+    step_s: float
+    commit_every_s: float
+    play: Play
+    kinds: frozenset[Kind]
+    rate: float
+    beat_rate: float
+    most: int
+    jumps: bool
+    """The whole log is read again a day and more later, when what may be forgotten is forgotten."""
+
+
+def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
+    """The world of a seed; `can_lose`: its ledger may lose what it acknowledged."""
+    rng = random.Random(f"world/{seed}")
+    tables = rng.choice((1, 1, 2, 2, 3))
+    kinds = {kind for kind in Kind if rng.random() < 0.6}
+    keeps_ledger = rng.random() < 0.7
+    if keeps_ledger or not can_lose:
+        kinds -= LOSSES
+    has_long_down = rng.random() < 0.15
+    if not has_long_down:
+        kinds.discard(Kind.LONG_DOWN)
+    jumps = rng.random() < 0.2
+    mischief = Mischief.at(rng.choice((0.0, 0.3, 0.6, 1.0)))
+    if not has_long_down:
+        mischief = mischief.with_corrections(random.Random(f"corrections/{seed}").choice((0.0, 0.3, 0.9)))
+    if has_long_down:  # what comes twice a day later is forgotten, and rightly so; the checker remembers for ever
+        mischief = replace(mischief, duplicates=0.0, conflicts=0.0, transfers=0.0)
+    play = Play(
+        tables=tables,
+        rounds=rng.choice((1, 2, 2, 3)) if tables < 3 else 1,
+        accounts=rng.choice((2, 3, 4, 7)),
+        bets_per_round=rng.choice((3, 5, 8)),
+        seed=seed,
+        mischief=mischief,
+        beat_ms=rng.choice((3, 6, 20, 20, 60, 250)),
+        is_staggered=rng.random() < 0.5,
+        puts_money_in=False,
+    )
+    return Spec(
+        seed=seed,
+        partitions=rng.choice((1, 2, 2, 3)),
+        buckets=rng.choice((1, 2, 2, 4)),
+        workers=rng.choice((1, 1, 2)),
+        slice_records=rng.choice((1, 4, 50, 1000)),
+        credit_records=rng.choice((12, 60, 1000, 1000)),
+        step_s=rng.choice((0.000001, 0.00002, 0.0003)),
+        commit_every_s=rng.choice((0.002, 0.02, 0.1, 0.5)),
+        play=play,
+        kinds=frozenset(kinds),
+        rate=rng.choice((0.0, 0.01, 0.03, 0.06)),
+        beat_rate=rng.choice((0.05, 0.15, 0.4)),
+        most=rng.choice((4, 8, 16)),
+        jumps=jumps,
+    )
+
+
+def steps_of(spec: Spec) -> Iterator[list[Step]]:
+    """The records to append, beat by beat, each with its moment."""
+    rng = random.Random(f"money/{spec.seed}")
+    play = spec.play
+    yield [
+        _deposit(number, f"{spec.seed}-o{number}-{nth}", rng.choice((15_000, 40_000, 150_000)), play.starts_at_ms)
+        for number in range(1, play.accounts + 1)
+        for nth in range(rng.choice((0, 1, 1, 2)))
+    ]
+    for beat in script(replace(play, starts_at_ms=play.starts_at_ms + play.beat_ms)):
+        yield [_poorer(step) if step.topic is TopicKind.FUNDS else step for step in beat.steps]
+
+
+def _deposit(number: int, transfer: str, amount: int, at_ms: int) -> Step:
+    who = player(number)
+    value = (
+        f'{{"type":"funds_deposited","event_id":"e-{transfer}","occurred_at":"{time_text(at_ms)}",'
+        f'"transfer_id":"{transfer}",{who.tail}"amount":{amount},"currency":"{who.money.currency}"}}'
+    )
+    return Step(at_ms, TopicKind.FUNDS, who.key, value.encode(), StepKind.DEPOSIT)
+
+
+def _poorer(step: Step) -> Step:
+    """The same transfer of much less, so that money runs out; copies stay copies."""
+    if step.value is None:
+        return step
+    value = _AMOUNT.sub(
+        lambda found: found[0] if int(found[1]) > _LARGE else b'"amount":%d' % (int(found[1]) % 60_013 + 1), step.value
+    )
+    return step._replace(value=value)
