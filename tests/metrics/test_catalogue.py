@@ -22,6 +22,7 @@ pokdeng_books_difference_minor_units gauge currency
 pokdeng_rounds_total counter result
 pokdeng_rounds_open gauge
 pokdeng_rounds_held gauge
+pokdeng_corrections_stopped gauge
 pokdeng_funds_total counter decision reason
 pokdeng_dead_letters_total counter topic reason
 pokdeng_duplicates_total counter topic

@@ -17,6 +17,7 @@ import structlog
 
 from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError
 from pokdeng.restore.books_said import BooksReader
+from pokdeng.rounds import CORRECTION_WINDOW_MS
 from pokdeng.rules import RULESET
 from pokdeng.settlement.engine import COMMIT_EVERY_S, Engine
 from pokdeng.settlement.expectation import expectation
@@ -60,6 +61,7 @@ class WorkerSettings:
     limits: Limits
     group: str = "pokdeng-settlement"
     remember_ms: int = 26 * 3_600_000
+    correction_window_ms: int = CORRECTION_WINDOW_MS
     commit_every_s: float = COMMIT_EVERY_S
     http_host: str = "127.0.0.1"
     http_port: int = 6066
@@ -179,6 +181,7 @@ class Worker:
             limits=self._settings.limits,
             voice=Voice(topics, counts),
             remember_ms=self._settings.remember_ms,
+            correction_window_ms=self._settings.correction_window_ms,
             table_partitions=counts[topics.table_events],
             funds_partitions=counts[topics.funds],
         )
