@@ -127,7 +127,7 @@ async def restore(ledger: RedisLedger) -> None:
                 -1,
                 None,
                 None,
-            )  # fmt: skip
+            )
         ]
     )
     await restoring.put_notes([RestoredNote("page", "field", b"value", True, None)])
