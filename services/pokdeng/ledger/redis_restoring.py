@@ -86,12 +86,12 @@ class RedisRestoring:
 
     async def standing(self) -> Standing:
         """How the store is found now."""
-        server, *rows = await self._pipeline.send(
-            [("INFO", "server"), *[("HGET", self._key(bucket, "m"), "r") for bucket in range(self._buckets)]]
-        )
-        if None in rows:
+        keys = [self._key(bucket, "m") for bucket in range(self._buckets)]
+        found = await self._pipeline.call("look", [([key], []) for key in keys])
+        verified = {(run_id, now) for _, _, _, run_id, now, *_ in found}
+        if any(not run_id for run_id, _ in verified):
             return Standing.EMPTY
-        return Standing.SOUND if set(rows) == {server["run_id"].encode()} else Standing.DOUBTFUL
+        return Standing.SOUND if all(run_id == now for run_id, now in verified) else Standing.DOUBTFUL
 
     async def begin(self) -> str:
         """Have every bucket refuse every writer."""

@@ -22,8 +22,9 @@ from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.progress import Progress
 from pokdeng.settlement.recall import recall
 from pokdeng.settlement.recovery import read_back
+from pokdeng.settlement.restoring import wall_ms
 from pokdeng.settlement.speaker import Speaker
-from pokdeng.settlement.takeover import check_same_log, fence, starting_offsets
+from pokdeng.settlement.takeover import all_or_nothing, check_same_log, fence, starting_offsets
 from pokdeng.settlement.watchdog import Place
 from pokdeng.stream.merge import FIRST, SECOND, Merge
 from pokdeng.stream.port import TopicPartition
@@ -48,11 +49,6 @@ REVOKE_WITHIN_S = 3.0
 LEASES_EVERY_S = 5.0
 LEDGER_ANSWERS_WITHIN_S = 1.0
 """A call of the ledger that lasts longer makes the worker not ready while it does."""
-
-
-def wall_ms() -> int:
-    """Milliseconds since the epoch. Nothing is decided by it; it says what may have been forgotten by now."""
-    return time.time_ns() // 1_000_000
 
 
 class Engine:
@@ -114,7 +110,7 @@ class Engine:
         self._wake.set()
 
     async def _own(self, assignment: Assignment) -> None:
-        async with self._turn:
+        async with self._turn, all_or_nothing(self._desks, self._cashiers):
             topics = self._house.topics
             tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
             bets = sorted(p.partition for p in assignment.partitions if p.topic == topics.bets)
@@ -375,6 +371,8 @@ class Engine:
             self._observer.ledger_called(self._clock() - began)
         else:
             answers = []
+            if batch.has_decided and not batch.notes:  # by what was read: is it still there, and ours?
+                await self._ledger.renew(self._sources)
         batch.answered(answers)
         if self.fuse.is_there:
             self.fuse.count(batch.records, batch.dead_by_partition(), self._clock())

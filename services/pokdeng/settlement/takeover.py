@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import structlog
@@ -13,7 +14,7 @@ from pokdeng.settlement.incarnation import check_nothing_is_lost
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import AsyncIterator, Callable, Collection, Sequence
 
     from pokdeng.ledger.port import Ledger, Source
     from pokdeng.settlement.cashier import Cashier
@@ -23,6 +24,20 @@ if TYPE_CHECKING:
     from pokdeng.wire import Topics
 
 _log = structlog.get_logger(__name__)
+
+
+@asynccontextmanager
+async def all_or_nothing(desks: dict[int, Desk], cashiers: dict[int, Cashier]) -> AsyncIterator[None]:
+    """Own all that is assigned, or nothing: whose takeover ends midway has desks whose sources are not fenced.
+
+    A rebalance ends it so; the engine's loop, whose turn it is then, must not take them for its own.
+    """
+    try:
+        yield
+    except BaseException:
+        desks.clear()
+        cashiers.clear()
+        raise
 
 
 async def starting_offsets(log: Log, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
@@ -85,5 +100,5 @@ async def check_same_log(
             )
     for desk, place in events.items():
         desk.event_end = ends[place]
-        desk.said_before(acknowledged.get(TopicPartition(topics.bets, desk.partition), 0) - 1)
+        desk.said_before(acknowledged.get(TopicPartition(topics.bets, desk.partition), 0))
     return acknowledged

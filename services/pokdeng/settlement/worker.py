@@ -17,12 +17,13 @@ import structlog
 
 from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError
 from pokdeng.rules import RULESET
-from pokdeng.settlement.engine import COMMIT_EVERY_S, Engine, wall_ms
+from pokdeng.settlement.engine import COMMIT_EVERY_S, Engine
 from pokdeng.settlement.expectation import expectation
 from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.house import House
 from pokdeng.settlement.pages import Pages
 from pokdeng.settlement.reporting import MetricsObserver
+from pokdeng.settlement.restoring import wall_ms
 from pokdeng.settlement.standing import Standing
 from pokdeng.settlement.tally import known_keys
 from pokdeng.settlement.voice import Voice
@@ -194,7 +195,7 @@ class Worker:
             now_ms=self._now_ms,
             commit_every_s=self._settings.commit_every_s,
         )
-        standing = self._standing = Standing(self._transport, topics, engine)
+        standing = self._standing = Standing(self._transport, topics, engine, clock_ms=self._now_ms)
         for topic in topics.inputs:
             self._metrics.set("partitions", counts[topic], topic)
         work = asyncio.create_task(engine.run(), name="engine")
