@@ -7,9 +7,11 @@ replay from the committed offsets needs nothing of it; only then may its bets be
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from pokdeng.ledger.port import RoundName
+from pokdeng.restore.stored import noted_table
 from pokdeng.settlement.anchors import anchor_note
 from pokdeng.stream.port import TopicPartition
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from pokdeng.settlement.desk import Desk, Key
     from pokdeng.settlement.finished import Finished
     from pokdeng.settlement.house import House
-    from pokdeng.stream.port import Log
+    from pokdeng.stream.port import Log, Message
 
 
 class Progress:
@@ -36,6 +38,7 @@ class Progress:
         self._commit: asyncio.Task[dict[TopicPartition, int] | None] | None = None
         self._passed: list[tuple[Desk, dict[Key, Finished]]] = []
         """Rounds that the commit under way passes: noted, still in memory."""
+        self._checkpoint_partitions = 0
         self._anchored: dict[TopicPartition, tuple[int, int, int]] = {}
 
     async def tick(self, desks: Iterable[Desk], cashiers: Iterable[Cashier]) -> None:
@@ -102,9 +105,22 @@ class Progress:
         for desk in desks:
             notes.extend(desk.idle_notes())
         if notes:
+            await self._say_idle(notes)
             await self._ledger.remember(notes)
             for desk in desks:
                 desk.noted_idle()
+
+    async def _say_idle(self, notes: list[Note]) -> None:
+        """No fact tells these snapshots: they are said on the internal topic, for a ledger that is lost."""
+        topics = self._house.topics
+        if not self._checkpoint_partitions:
+            self._checkpoint_partitions = (await self._log.partition_counts([topics.checkpoints]))[topics.checkpoints]
+        said: defaultdict[TopicPartition, list[Message]] = defaultdict(list)
+        for note in notes:
+            table_id = note.page.partition("|")[2]
+            place, message = noted_table(topics, self._checkpoint_partitions, table_id, note.value)
+            said[place].append(message)
+        await self._log.publish(said)
 
     async def _anchor(self, desks: list[Desk], cashiers: list[Cashier], offsets: dict[TopicPartition, int]) -> None:
         """Note the newest acknowledged record of each partition, and what is to be committed: see `anchors`."""

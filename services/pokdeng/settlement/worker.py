@@ -151,14 +151,10 @@ class Worker:
             reasons = await self._check_topics()
             if reasons:
                 return reasons
-            if await self._ledger.open():
-                return []
-            if await self._has_spoken():
-                lost = LedgerLostError("cold", "the store is empty, but the log holds decisions: restore it first")
-                if not self._waits_for or self._waits_for == ["starting"]:
-                    self.observer.ledger_lost(lost.cause)
-                return [f"ledger: {lost}"]
-            await self._ledger.create()
+            if not await self._ledger.open() and not await self._has_spoken():
+                await self._ledger.create()
+        except LedgerLostError:
+            return []  # the engine restores it
         except (LedgerUnavailableError, LogError) as error:
             return [str(error)]
         except LedgerError as error:
@@ -306,7 +302,8 @@ class Worker:
             return ["stopping"]
         engine = self.engine
         if engine is None or not engine.is_recovered:
-            return ["partitions are not assigned or not recovered"]
+            why = [] if engine is None else engine.why_not_ready
+            return why or ["partitions are not assigned or not recovered"]
         stuck = self.why_not_live()
         return stuck or engine.why_not_ready
 
