@@ -114,6 +114,7 @@ class Engine:
         self._wake.set()
 
     async def _own(self, assignment: Assignment) -> None:
+        began = self._clock()
         async with self._turn:
             topics = self._house.topics
             tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
@@ -150,7 +151,14 @@ class Engine:
             counts = [await read_back(self._transport, topics, desk) for desk in self._desks.values()]
             self._progress = Progress(self._transport, self._ledger, self._house)
             self.is_recovered = True
-            _log.info("assigned", tables=tables, funds=funds, generation=assignment.generation, read_back=sum(counts))
+            _log.info(
+                "assigned",
+                tables=tables,
+                funds=funds,
+                generation=assignment.generation,
+                read_back=sum(counts),
+                recovered_s=round(self._clock() - began, 3),
+            )
 
     async def revoked(self) -> None:
         """Finish what is under way, commit, forget. Within `REVOKE_WITHIN_S`, or without the commit."""
