@@ -9,6 +9,7 @@ from pokdeng.ledger.memory_store import MemoryStore
 from pokdeng.restore.folding import Times
 from pokdeng.restore.reading import ends_of, fact_partitions
 from pokdeng.restore.restore import Restored, answered_funds, fill
+from pokdeng.restore.stored import find_checkpoint
 from pokdeng.settlement.past import Past
 from pokdeng.stream.memory import MemoryLog
 from tests.support.line import INPUTS, REMEMBER_MS
@@ -31,7 +32,9 @@ def latest_ms(line: Line) -> int:
     return max(record.timestamp for record in line.records(*INPUTS))
 
 
-async def fill_ledger(line: Line, ledger: Ledger, *, now_ms: int, remember_ms: int = REMEMBER_MS) -> Restored:
+async def fill_ledger(
+    line: Line, ledger: Ledger, *, now_ms: int, remember_ms: int = REMEMBER_MS, from_checkpoint: bool = True
+) -> Restored:
     """A ledger that takes no writers, filled from all that was said, and opened."""
     restoring = ledger.restoring()
     log = reader(line)
@@ -43,17 +46,21 @@ async def fill_ledger(line: Line, ledger: Ledger, *, now_ms: int, remember_ms: i
         Past(remember_ms=remember_ms),
         ends=await ends_of(log, await fact_partitions(log, line.topics)),
         times=Times(now_ms=now_ms, remember_ms=remember_ms, transfer_ttl_ms=TRANSFER_TTL_MS),
-        checkpoint=None,
+        checkpoint=await find_checkpoint(log, line.topics) if from_checkpoint else None,
         read_funds=await answered_funds(log, line.topics),
     )
     await restoring.open()
     return restored
 
 
-async def filled(line: Line, *, now_ms: int, remember_ms: int = REMEMBER_MS) -> tuple[MemoryStore, Restored]:
+async def filled(
+    line: Line, *, now_ms: int, remember_ms: int = REMEMBER_MS, from_checkpoint: bool = True
+) -> tuple[MemoryStore, Restored]:
     """An empty store, filled from all that was said."""
     store = MemoryStore(clock=lambda: now_ms)
-    return store, await fill_ledger(line, MemoryLedger(store), now_ms=now_ms, remember_ms=remember_ms)
+    return store, await fill_ledger(
+        line, MemoryLedger(store), now_ms=now_ms, remember_ms=remember_ms, from_checkpoint=from_checkpoint
+    )
 
 
 def contents(store: MemoryStore) -> dict[str, Any]:

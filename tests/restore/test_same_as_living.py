@@ -10,6 +10,7 @@ from redis.asyncio import Redis
 
 from pokdeng.ledger.redis_ledger import RedisLedger
 from pokdeng.simulator import MemorySender, Play, perform, script
+from tests.restore.dumps import dump
 from tests.restore.filled import contents, fill_ledger, filled, latest_ms, pages
 from tests.support.line import Line
 
@@ -34,22 +35,6 @@ def test_a_played_ledger_is_filled_from_the_log_as_it_lives(seed: int) -> None:
         assert living.keys() == there.keys()
 
     asyncio.run(go())
-
-
-async def dump(url: str, prefix: str) -> dict[bytes, object]:
-    """The bytes of all accounts, bets and transfers under a prefix, and whether they are kept for ever."""
-    redis: Redis = Redis.from_url(url)
-    found: dict[bytes, object] = {}
-    try:
-        async for key in redis.scan_iter(match=f"{prefix}:*", count=1000):
-            rest = key.rpartition(b"}")[2]
-            if rest == b"a" or rest.startswith(b"r:"):
-                found[key] = (await redis.hgetall(key), await redis.ttl(key) == -1)
-            elif rest.startswith(b"t:"):
-                found[key] = (await redis.get(key), False)
-    finally:
-        await redis.aclose()
-    return found
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -40,6 +40,9 @@ class Sink(Protocol):
     def refusal(self, fact: BetFact, at_ms: int) -> None:
         """A bet or cancel that was refused and has no record of a bet."""
 
+    def table(self, table_id: str, note: bytes) -> None:
+        """A table's snapshot, as a checkpoint has it."""
+
     def finished(self, table_id: str, round_id: str, resume: bytes) -> bool:
         """A round was settled or refunded, or revised: how it ended. Whether its bets are still remembered."""
 
@@ -199,15 +202,14 @@ class Fold:
             is_remembered = self._sink is not None and (self._sink.finished(*key, raw) or key in self._revised)
             self.finished[key] = (record.timestamp, is_remembered)
             self._end_round(key)
-        if records:
-            self._prune(records[-1].timestamp)
 
-    def _prune(self, now_ms: int) -> None:
-        """Names of rounds are kept for as long as late facts of them may come."""
-        limit = now_ms - KEEP_FINISHED_MS
+    def passed(self, at_ms: int) -> None:
+        """All facts from before that time are folded: names of rounds long over need not be kept."""
+        limit = at_ms - KEEP_FINISHED_MS
         if limit <= self._pruned_ms:
             return
-        self._pruned_ms = now_ms - KEEP_FINISHED_MS * 9 // 10
+        self.sweep()
+        self._pruned_ms = limit + KEEP_FINISHED_MS // 20
         self.finished = {key: known for key, known in self.finished.items() if known[0] >= limit}
 
     def _end_round(self, key: RoundKey) -> None:
@@ -241,12 +243,16 @@ class Fold:
                 if entry.began is not None:
                     yield restored_bet(entry)
 
-    def undecided(self) -> Iterator[Entry]:
-        """Bets that were ended by what was said, though their decision was not."""
+    def known(self) -> Iterator[RestoredBet]:
+        """All that is known of bets of rounds that are not finished, also where their decision was not said."""
         for bets in self.rounds.values():
             for entry in bets.values():
-                if entry.began is None:
-                    yield entry
+                if entry.began is not None or entry.ended is not None:
+                    yield restored_bet(entry)
+
+    def is_remembered(self, key: RoundKey) -> bool:
+        """Whether a round was finished, and its bets are remembered."""
+        return self.finished.get(key, (0, False))[1]
 
     def holds(self) -> dict[RoundKey, dict[str, RestoredBet]]:
         """Bets that were taken and are not settled, by round."""

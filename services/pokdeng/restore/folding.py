@@ -138,7 +138,8 @@ class Folding:
     async def read(self, starts: Mapping[TopicPartition, int], ends: Offsets, early: Offsets, *, moves: bool) -> None:
         """Fold the facts from `starts` up to `ends`."""
         fold = self._fold
-        async for partition, records in side_by_side(self._log, starts, ends):
+        async for partition, records, passed_ms in side_by_side(self._log, starts, ends):
+            fold.passed(passed_ms)
             kind = self._kinds[partition.topic]
             if kind is TopicKind.FUNDS_DECISIONS:
                 fold.funds(records, moves=moves)

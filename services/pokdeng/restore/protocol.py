@@ -79,14 +79,16 @@ class Restorer:
         self._plan = plan
         self._on_stage = on_stage
         self._kept_at = 0.0
+        self._quiet: Callable[[str], Mapping[Source, int]] = lambda _: {}
         self.stage = Stage()
 
-    async def run(self, quiet: Callable[[], Mapping[Source, int]]) -> Restored | None:
+    async def run(self, quiet: Callable[[str], Mapping[Source, int]]) -> Restored | None:
         """Return once the ledger takes writers; what it was filled with, if by us.
 
-        `quiet`: sources that we answer for, and in how many milliseconds it is certain that they are quiet.
+        `quiet`: sources that we answer for in the restore of that id, and in how many milliseconds they are quiet.
         """
         ledger, plan = self._plan.ledger, self._plan
+        self._quiet = quiet
         restored: Restored | None = None
         while True:
             try:
@@ -94,9 +96,7 @@ class Restorer:
                 if not restore:
                     self._say("")
                     return restored
-                answers = quiet()
-                if answers:
-                    await ledger.say_quiet(restore, answers)
+                await self._answer(restore)
                 if await ledger.lead(restore, plan.name):
                     restored = await self._lead(restore)
                     continue
@@ -106,6 +106,11 @@ class Restorer:
             except LedgerLostError as lost:
                 _log.warning("restore_lost", why=str(lost))
             await asyncio.sleep(POLL_S)
+
+    async def _answer(self, restore: str) -> None:
+        answers = self._quiet(restore)
+        if answers:
+            await self._plan.ledger.say_quiet(restore, answers)
 
     async def _lead(self, restore: str) -> Restored | None:
         plan, ledger = self._plan, self._plan.ledger
@@ -176,6 +181,7 @@ class Restorer:
                 self._say(f"the ledger is lost; {_few(list(missing))} may still be spoken of for {longest_s:.0f} s")
             await asyncio.sleep(POLL_S)
             await self._keep_lead(restore)
+            await self._answer(restore)
 
     async def _sources(self) -> list[Source]:
         topics = self._plan.topics

@@ -74,8 +74,8 @@ class Desk:
         self._batch: Batch
 
     def said_before(self, offset: int) -> None:
-        """All of `bets` up to this offset was acknowledged by an earlier owner."""
-        self._betting.said_up_to = offset
+        """All of `bets` below this offset was acknowledged by an earlier owner."""
+        self._betting.said_below = offset
 
     def read(self, limit: int) -> list[Read]:
         """Take up to `limit` records that may be processed now, decoded."""

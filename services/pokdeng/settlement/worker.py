@@ -17,12 +17,13 @@ import structlog
 
 from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError
 from pokdeng.rules import RULESET
-from pokdeng.settlement.engine import COMMIT_EVERY_S, Engine, wall_ms
+from pokdeng.settlement.engine import COMMIT_EVERY_S, Engine
 from pokdeng.settlement.expectation import expectation
 from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.house import House
 from pokdeng.settlement.pages import Pages
 from pokdeng.settlement.reporting import MetricsObserver
+from pokdeng.settlement.restoring import wall_ms
 from pokdeng.settlement.standing import Standing
 from pokdeng.settlement.tally import known_keys
 from pokdeng.settlement.voice import Voice
@@ -150,14 +151,10 @@ class Worker:
             reasons = await self._check_topics()
             if reasons:
                 return reasons
-            if await self._ledger.open():
-                return []
-            if await self._has_spoken():
-                lost = LedgerLostError("cold", "the store is empty, but the log holds decisions: restore it first")
-                if not self._waits_for or self._waits_for == ["starting"]:
-                    self.observer.ledger_lost(lost.cause)
-                return [f"ledger: {lost}"]
-            await self._ledger.create()
+            if not await self._ledger.open() and not await self._has_spoken():
+                await self._ledger.create()
+        except LedgerLostError:
+            return []  # the engine restores it
         except (LedgerUnavailableError, LogError) as error:
             return [str(error)]
         except LedgerError as error:
@@ -194,7 +191,7 @@ class Worker:
             now_ms=self._now_ms,
             commit_every_s=self._settings.commit_every_s,
         )
-        standing = self._standing = Standing(self._transport, topics, engine)
+        standing = self._standing = Standing(self._transport, topics, engine, clock_ms=self._now_ms)
         for topic in topics.inputs:
             self._metrics.set("partitions", counts[topic], topic)
         work = asyncio.create_task(engine.run(), name="engine")
@@ -305,7 +302,8 @@ class Worker:
             return ["stopping"]
         engine = self.engine
         if engine is None or not engine.is_recovered:
-            return ["partitions are not assigned or not recovered"]
+            why = [] if engine is None else engine.why_not_ready
+            return why or ["partitions are not assigned or not recovered"]
         stuck = self.why_not_live()
         return stuck or engine.why_not_ready
 
