@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
+import time
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
-from pokdeng.cli import progress
 from pokdeng.cli.page import print_page
 from pokdeng.cli.progress import Bar
 
@@ -28,7 +28,7 @@ def test_a_short_reading_shows_nothing() -> None:
 def test_a_long_reading_is_told_in_lines_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every five seconds: what for, how many of how many; each thing that is read counts for itself."""
     now = 0.0
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     said = io.StringIO()
     with Bar(Console(file=said, force_terminal=False, width=80)) as bar:
         bar.begin("reading bets", 1_000)

@@ -236,8 +236,14 @@ def _put_bets(bets: Sequence[RestoredBet], bucket: Bucket) -> None:
         if bet.offset < 0:
             known = of_round.get(bet_id)
             if known is not None:
-                changed = replace(known.record, state=bet.state, returned=Minor(bet.returned), revision=bet.revision)
-                of_round[bet_id] = Bet(changed, known.after_hold, None, end)
+                changed = replace(
+                    known.record,
+                    state=bet.state,
+                    returned=Minor(bet.returned),
+                    revision=bet.revision,
+                    reversed=Minor(bet.reversed),
+                )
+                of_round[bet_id] = Bet(changed, known.after_hold, None, end, is_settled_anew=bet.revision > 1)
             continue
         record = BetRecord(
             account=AccountId(bet.account),
@@ -253,9 +259,14 @@ def _put_bets(bets: Sequence[RestoredBet], bucket: Bucket) -> None:
             taken=Minor(bet.taken),
             returned=Minor(bet.returned),
             revision=bet.revision,
+            reversed=Minor(bet.reversed),
         )
         of_round[bet_id] = Bet(
-            record, _after(bet.after_hold), bet.cancel_offset if bet.cancel_offset >= 0 else None, end
+            record,
+            _after(bet.after_hold),
+            bet.cancel_offset if bet.cancel_offset >= 0 else None,
+            end,
+            is_settled_anew=bet.revision > 1,
         )
 
 
