@@ -35,7 +35,6 @@ class MemoryRestoring:
         self._buckets = buckets
         self._restore = ""
         self._term = 0
-        self._incarnation = 0
         self._looks_in = False
 
     @property
@@ -72,8 +71,11 @@ class MemoryRestoring:
     async def lead(self, restore: str, leader: str) -> int:
         """Take the lead, or keep it."""
         self._term = await self._call("lead", 0, partial(self._lead, restore, leader))
-        self._restore, self._incarnation = restore, self._store.incarnation
         return self._term
+
+    def step_back(self) -> None:
+        """What this handle leads next is another attempt."""
+        self._term = 0
 
     async def leader(self) -> str:
         """Who leads, "" where nobody does."""
@@ -177,6 +179,8 @@ class MemoryRestoring:
             return 0
         if not is_led:
             state.term += 1
+        if not is_led or self._term != state.term or self._restore != restore:
+            self._restore = restore
             for bucket in self._store.buckets:
                 bucket.stamp = (restore, state.term, self._store.incarnation)
         state.leader, state.leads_until = leader, now + LEAD_MS
@@ -219,7 +223,7 @@ class MemoryRestoring:
         if bucket is None:
             raise LedgerLostError("cold", f"bucket {number} is empty")
         stamp = (self._restore, self._term, self._store.incarnation)
-        if bucket.stamp != stamp or self._incarnation != self._store.incarnation:
+        if bucket.stamp != stamp:
             raise FencedError("the restore was taken over, or the store is another one")
         work(items, bucket)
 

@@ -135,6 +135,10 @@ class RedisRestoring:
         self._led = (restore, int(term))
         return int(term)
 
+    def step_back(self) -> None:
+        """What this handle leads next is another attempt."""
+        self._led = ("", 0)
+
     async def leader(self) -> str:
         """Who leads, "" where nobody does."""
         (name,) = await self._pipeline.send([("GET", self._key(0, "xl"))])

@@ -138,6 +138,9 @@ class Restoring(Protocol):
     async def lead(self, restore: str, leader: str) -> int:
         """Take the lead, or keep it: the term, the same as before where it never lapsed. 0: another one leads."""
 
+    def step_back(self) -> None:
+        """Give an attempt up: when the lead is taken or kept next, what is written belongs to a new one."""
+
     async def leader(self) -> str:
         """Who leads, "" where nobody does."""
 

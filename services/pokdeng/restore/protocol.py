@@ -105,6 +105,7 @@ class Restorer:
                 _log.info("restore_taken_over", why=str(error))
             except LedgerLostError as lost:
                 _log.warning("restore_lost", why=str(lost))
+            ledger.step_back()
             await asyncio.sleep(POLL_S)
 
     async def _answer(self, restore: str) -> None:
