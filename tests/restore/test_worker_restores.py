@@ -181,7 +181,7 @@ def test_a_leader_killed_at_any_step_is_followed_by_another(step: str, skip: int
 
 @pytest.mark.parametrize("call", ["quiet", "unquiet", "clear", "put", "open"])
 def test_a_ledger_that_restarts_while_it_is_restored_is_restored_all_the_same(call: str) -> None:
-    """Its leader gives the attempt up, keeps the lead and begins again. (Found by the simulation: it tried for ever.)"""
+    """Its leader gives the attempt up, keeps the lead and begins again."""
 
     async def go() -> None:
         line = Line()
