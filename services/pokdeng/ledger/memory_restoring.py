@@ -69,9 +69,16 @@ class MemoryRestoring:
         }
 
     async def lead(self, restore: str, leader: str) -> int:
-        """Take the lead, or keep it."""
+        """Take the lead."""
         self._term = await self._call("lead", 0, partial(self._lead, restore, leader))
         return self._term
+
+    async def keep_lead(self, restore: str, leader: str) -> bool:
+        """Keep the lead."""
+        is_kept = await self._call("keep", 0, partial(self._keep, restore, leader))
+        if not is_kept:
+            self._term = 0
+        return is_kept
 
     def step_back(self) -> None:
         """What this handle leads next is another attempt."""
@@ -179,12 +186,20 @@ class MemoryRestoring:
             return 0
         if not is_led:
             state.term += 1
-        if not is_led or self._term != state.term or self._restore != restore:
-            self._restore = restore
-            for bucket in self._store.buckets:
-                bucket.stamp = (restore, state.term, self._store.incarnation)
+        self._restore = restore
+        for bucket in self._store.buckets:
+            bucket.stamp = (restore, state.term, self._store.incarnation)
         state.leader, state.leads_until = leader, now + LEAD_MS
         return state.term
+
+    def _keep(self, restore: str, leader: str) -> bool:
+        state, now = self._state(restore), self._store.clock()
+        if self._restore != restore or not self._term:
+            return False
+        if state.leads_until <= now or state.leader != leader or state.term != self._term:
+            return False
+        state.leads_until = now + LEAD_MS
+        return True
 
     def _clear(self, _: object, bucket: Bucket) -> None:
         fresh = Bucket(0, stamp=bucket.stamp, base=bucket.base, is_torn=True)
