@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import Final
 
 _RESTORING: Final = ("begin", "close", "quiet", "lead", "stamp", "put", "wipe", "open")
-NAMES: Final = ("apply", "acquire", "enter", "lease", "finish", "remember", "create", "accept", "look", *_RESTORING)
+NAMES: Final = ("apply", "acquire", "enter", "lease", "finish", "remember", "create", "accept", *_RESTORING)
 
 
 @dataclass(frozen=True, slots=True)

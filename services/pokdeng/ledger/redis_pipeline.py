@@ -69,6 +69,8 @@ class RedisPipeline:
                 failure = _failure_in(replies)
             except (exceptions.ConnectionError, exceptions.TimeoutError, OSError) as error:
                 failure = error
+            except exceptions.ResponseError as error:  # of a question about the servers
+                failure = _failure_in([error])
             if failure is None:
                 return replies
             if loop.time() + pause_s > deadline:
