@@ -103,21 +103,23 @@ class RedisLedger:
     async def open(self) -> bool:
         """Connect and check. Raises LedgerError where keys may be evicted or another bucket count was created."""
         keys = [self._key(bucket, "m") for bucket in range(self._buckets)]
-        found = [
-            [part.decode() for part in row] for row in await self._pipeline.call("look", [([key], []) for key in keys])
-        ]
-        for _, _, _, _, _, maxmemory, policy in found:
-            if int(maxmemory) > 0 and policy != "noeviction":
+        found = await self._pipeline.send(
+            [command for key in keys for command in (("INFO", "memory", key), ("HMGET", key, "n", "v"))]
+        )
+        for memory in found[::2]:
+            policy = memory.get("maxmemory_policy")
+            if int(memory.get("maxmemory", 0)) > 0 and policy != "noeviction":
                 raise LedgerError(f"this Redis may evict accounts: maxmemory-policy is {policy}, not noeviction")
-        _, count, version, *_ = found[0]
-        if not count:
+        rows = found[1::2]
+        counts = [None if row[0] is None else int(row[0]) for row in rows]
+        if counts[0] is None:
             return False
-        if int(count) != self._buckets:
-            raise LedgerError(f"created with {count} buckets, opened with {self._buckets}")
-        if version != FORMAT:
-            raise LedgerError(f"stored in format {version}, this is format {FORMAT}")
-        for bucket, (_, count, *_) in enumerate(found):
-            if count != str(self._buckets):
+        if counts[0] != self._buckets:
+            raise LedgerError(f"created with {counts[0]} buckets, opened with {self._buckets}")
+        if rows[0][1] != FORMAT.encode():
+            raise LedgerError(f"stored in format {rows[0][1].decode()}, this is format {FORMAT}")
+        for bucket, count in enumerate(counts):
+            if count != self._buckets:
                 raise LedgerLostError("cold", f"bucket {bucket} is empty")
         return True
 
