@@ -67,6 +67,7 @@ class RedisLedger:
         timeout_ms: int = 2_000,
         retry_budget_ms: int = 10_000,
         transfer_ttl_ms: int = 32 * DAY_MS,
+        replicas: int = 0,
     ) -> None:
         """Remember the settings; nothing is connected before `open`.
 
@@ -78,6 +79,7 @@ class RedisLedger:
             timeout_ms: of connecting and of each answer.
             retry_budget_ms: how long a failing pipeline is sent again before LedgerUnavailableError.
             transfer_ttl_ms: how long a transfer is remembered: the retention of `funds` and a day.
+            replicas: so many must have what was applied or noted before it is answered (WAIT).
 
         Raises:
             LedgerError: where the prefix has a brace, which would part the keys of a bucket.
@@ -90,7 +92,9 @@ class RedisLedger:
         self._transfer_ttl_ms = transfer_ttl_ms
         self._owned: dict[Source, _Owned] = {}
         self._bucket_cache: dict[AccountId, int] = {}
-        self._pipeline = RedisPipeline(address, timeout_ms=timeout_ms, retry_budget_ms=retry_budget_ms)
+        self._pipeline = RedisPipeline(
+            address, timeout_ms=timeout_ms, retry_budget_ms=retry_budget_ms, replicas=replicas
+        )
         self._restoring = RedisRestoring(self._pipeline, prefix=prefix, buckets=buckets, version=FORMAT)
 
     async def open(self) -> bool:
@@ -194,7 +198,7 @@ class RedisLedger:
                 counted[source, call.bucket] = earlier + 1
                 heads += (source, owned.epoch, acknowledged + earlier, acknowledged)
             arguments.append((call.keys(self._prefix), [call.payload(heads, self._transfer_ttl_ms)]))
-        replies = await self._pipeline.call("apply", arguments)
+        replies = await self._pipeline.call("apply", arguments, is_copied=True)
         for (source, bucket), count in counted.items():
             self._owned[source].calls[bucket] += count
         answers: list[Any] = [None] * len(operations)
@@ -265,7 +269,7 @@ class RedisLedger:
                 argument = encode((self._heads(note.source for note in some), flat))
                 keys = [self._key(bucket, f"n:{page}") for page in pages]
                 calls.append(([self._key(bucket, "m"), *keys], [argument, *[note.value for note in some]]))
-        await self._pipeline.call("remember", calls)
+        await self._pipeline.call("remember", calls, is_copied=True)
 
     async def recall(self, pages: Sequence[str]) -> list[dict[str, bytes]]:
         """Whole pages."""

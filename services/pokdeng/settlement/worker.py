@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError
+from pokdeng.restore.stored import BooksWatch
 from pokdeng.rules import RULESET
 from pokdeng.settlement.engine import COMMIT_EVERY_S, Engine
 from pokdeng.settlement.expectation import expectation
@@ -44,6 +45,7 @@ _log = structlog.get_logger(__name__)
 
 CHECK_AGAIN_S = 5.0
 TOPICS_EVERY_S = 30.0
+BOOKS_EVERY_S = 60.0
 STANDING_EVERY_S = 5.0
 STUCK_AFTER_S = 30.0
 """A worker with unread records whose engine has not turned for so long is stuck; so is one with such a partition."""
@@ -197,6 +199,7 @@ class Worker:
         work = asyncio.create_task(engine.run(), name="engine")
         look = asyncio.create_task(self._watch_standing(standing), name="standing")
         watch = asyncio.create_task(self._watch_topics(engine, counts), name="topics")
+        books = asyncio.create_task(self._watch_books(), name="books")
         dog = asyncio.create_task(self._watch_places(engine), name="watchdog")
         stopped = asyncio.create_task(self._stopped.wait(), name="stop")
         failed: asyncio.Task[None] | None = None
@@ -218,6 +221,7 @@ class Worker:
         finally:
             watch.cancel()
             look.cancel()
+            books.cancel()
             dog.cancel()
             await self._close(engine, work, stopped, failed)
 
@@ -239,6 +243,15 @@ class Worker:
                 _log.error("topics", reasons=reasons)
             self._waits_for = reasons
             engine.pause(is_paused=bool(reasons))
+
+    async def _watch_books(self) -> None:
+        """Say what the newest checkpoint says of the books."""
+        watch = BooksWatch(self._transport, self._settings.topics)
+        while True:
+            with suppress(LogError):
+                for currency, difference in (await watch.look()).items():
+                    self._metrics.set("books_difference", difference, currency)
+            await asyncio.sleep(BOOKS_EVERY_S)
 
     async def _watch_standing(self, standing: Standing) -> None:
         """Know where the inputs end, and say which rounds do not."""
