@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import defaultdict
 from itertools import count
 from typing import TYPE_CHECKING
@@ -123,7 +124,18 @@ class Facts:
     def _say_round(self, some: Batch, table: TableId, round_id: RoundId, partition: int, source: str) -> None:
         shoe = ShoeNote("S1", 8, "2h", 100, "0", None)
         finished = Finished(
-            "S1", 0, 17, 0, 50, 1, None, 2**42, 1, "Th9c" * 6, shoe, TableNote(17, "S1", round_id, (shoe,))
+            "S1",
+            0,
+            17,
+            0,
+            50,
+            1,
+            None,
+            time.time_ns() // 1_000_000,
+            1,
+            "Th9c" * 6,
+            shoe,
+            TableNote(17, "S1", round_id, (shoe,)),
         )
         value = msgspec.json.encode({"type": "round_settled", "table_id": table, "round_id": round_id, "revision": 1})
         said = [*headers("round_settled", "r", _NOW, source), (HEADER, encode_note(finished))]
