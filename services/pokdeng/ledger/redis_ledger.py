@@ -74,6 +74,7 @@ class RedisLedger:
         timeout_ms: int = 2_000,
         retry_budget_ms: int = 10_000,
         transfer_ttl_ms: int = 32 * DAY_MS,
+        replicas: int = 0,
     ) -> None:
         """Remember the settings; nothing is connected before `open`.
 
@@ -85,6 +86,7 @@ class RedisLedger:
             timeout_ms: of connecting and of each answer.
             retry_budget_ms: how long a failing pipeline is sent again before LedgerUnavailableError.
             transfer_ttl_ms: how long a transfer is remembered: the retention of `funds` and a day.
+            replicas: so many must have what was applied or noted before it is answered (WAIT).
 
         Raises:
             LedgerError: where the prefix has a brace, which would part the keys of a bucket.
@@ -97,7 +99,9 @@ class RedisLedger:
         self._transfer_ttl_ms = transfer_ttl_ms
         self._owned: dict[Source, _Owned] = {}
         self._bucket_cache: dict[AccountId, int] = {}
-        self._pipeline = RedisPipeline(address, timeout_ms=timeout_ms, retry_budget_ms=retry_budget_ms)
+        self._pipeline = RedisPipeline(
+            address, timeout_ms=timeout_ms, retry_budget_ms=retry_budget_ms, replicas=replicas
+        )
         self._restoring = RedisRestoring(self._pipeline, prefix=prefix, buckets=buckets, version=FORMAT)
 
     async def open(self) -> bool:
@@ -278,7 +282,7 @@ class RedisLedger:
                 argument = encode((self._heads(note.source for note in some), flat))
                 keys = [self._key(bucket, f"n:{page}") for page in pages]
                 calls.append(([self._key(bucket, "m"), *keys], [argument, *[note.value for note in some]]))
-        await self._pipeline.call("remember", calls)
+        await self._pipeline.call("remember", calls, is_copied=True)
 
     async def recall(self, pages: Sequence[str]) -> list[dict[str, bytes]]:
         """Whole pages."""
@@ -365,7 +369,7 @@ class RedisLedger:
         self, name: str, arguments: Sequence[ScriptCall], counted: _Counted, positions: Sequence[Sequence[int]]
     ) -> list[Answer]:
         """Call a script that counts, once per item; the answers by the position that each has."""
-        replies = await self._pipeline.call(name, arguments)
+        replies = await self._pipeline.call(name, arguments, is_copied=True)
         for (source, bucket), count in counted.items():
             self._owned[source].calls[bucket] += count
         answers: list[Any] = [None] * sum(map(len, positions))

@@ -85,7 +85,7 @@ class Engine:
         self._wake = asyncio.Event()
         self._turn = asyncio.Lock()
         """Held while the ledger is used: by the loop's turn, or by what an assignment does."""
-        self._speaker = Speaker(log, observer, self._wake.set)
+        self._speaker = Speaker(log, observer, self._wake.set, clock)
         self._progress = Progress(log, ledger, house)
         self._loss = Loss(log, ledger, house, observer, clock=clock, now_ms=now_ms)
         self._read_before: dict[TopicPartition, int] = {}
@@ -403,6 +403,7 @@ class Engine:
             answers = []
             if batch.has_decided and not batch.notes:  # by what was read: is it still there, and ours?
                 await self._ledger.renew(self._sources)
+        batch.applied_at = self._clock()
         batch.answered(answers)
         if self.fuse.is_there:
             self.fuse.count(batch.records, batch.dead_by_partition(), self._clock())
