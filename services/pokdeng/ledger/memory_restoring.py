@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
-from pokdeng.events.ids import Minor
+from pokdeng.events.ids import AccountId, BetId, Currency, Minor, RoundId, TableId
 from pokdeng.events.reasons import BetReason
 from pokdeng.ledger.memory_store import After, Balance, Bet, Bucket, Moved, Ownership, RestoreState
 from pokdeng.ledger.port import BetRecord, BetState, FencedError, LedgerLostError, Source, bucket_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pokdeng.ledger.memory_store import MemoryStore
     from pokdeng.ledger.port import Account
-    from pokdeng.ledger.restoring import RestoredBet, RestoredNote, RestoredRound, RestoredTransfer
+    from pokdeng.ledger.restoring import AfterState, RestoredBet, RestoredNote, RestoredRound, RestoredTransfer
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -95,7 +95,7 @@ class MemoryRestoring:
 
     async def put_bets(self, bets: Sequence[RestoredBet]) -> None:
         """Write bets; a later revision of one that is there changes how it ended."""
-        await self._write("put", bets, lambda one: bucket_of(one.account, self._buckets), _put_bets)
+        await self._write("put", bets, lambda one: crc32(one.account.encode()) % self._buckets, _put_bets)
 
     async def put_transfers(self, transfers: Sequence[RestoredTransfer]) -> None:
         """Write transfers."""
@@ -231,31 +231,47 @@ def _put_accounts(accounts: Sequence[Account], bucket: Bucket) -> None:
 
 def _put_bets(bets: Sequence[RestoredBet], bucket: Bucket) -> None:
     for bet in bets:
-        of_round = bucket.rounds.setdefault((bet.table, bet.round), {})
-        end = None if bet.after_end is None else After(*bet.after_end)
+        of_round = bucket.rounds.setdefault((TableId(bet.table), RoundId(bet.round)), {})
+        bet_id, end = BetId(bet.bet_id), _after(bet.after_end)
         if bet.offset < 0:
-            known = of_round.get(bet.bet_id)
+            known = of_round.get(bet_id)
             if known is not None:
-                changed = replace(known.record, state=bet.state, returned=Minor(bet.returned), revision=bet.revision)
-                of_round[bet.bet_id] = Bet(changed, known.after_hold, None, end)
+                changed = replace(
+                    known.record,
+                    state=bet.state,
+                    returned=Minor(bet.returned),
+                    revision=bet.revision,
+                    reversed=Minor(bet.reversed),
+                )
+                of_round[bet_id] = Bet(changed, known.after_hold, None, end, is_settled_anew=bet.revision > 1)
             continue
         record = BetRecord(
-            account=bet.account,
-            table=bet.table,
-            round=bet.round,
-            bet_id=bet.bet_id,
+            account=AccountId(bet.account),
+            table=TableId(bet.table),
+            round=RoundId(bet.round),
+            bet_id=bet_id,
             bet=Option(bet.bet),
             stake=Minor(bet.stake),
-            currency=bet.currency,
+            currency=Currency(bet.currency),
             offset=bet.offset,
             state=bet.state,
             reason=BetReason(bet.reason) if bet.reason else None,
             taken=Minor(bet.taken),
             returned=Minor(bet.returned),
             revision=bet.revision,
+            reversed=Minor(bet.reversed),
         )
-        hold = None if bet.after_hold is None else After(*bet.after_hold)
-        of_round[bet.bet_id] = Bet(record, hold, bet.cancel_offset if bet.cancel_offset >= 0 else None, end)
+        of_round[bet_id] = Bet(
+            record,
+            _after(bet.after_hold),
+            bet.cancel_offset if bet.cancel_offset >= 0 else None,
+            end,
+            is_settled_anew=bet.revision > 1,
+        )
+
+
+def _after(state: AfterState | None) -> After | None:
+    return None if state is None else After(state.available, state.held, state.sequence)
 
 
 def _put_transfers(now_ms: int, transfers: Sequence[RestoredTransfer], bucket: Bucket) -> None:

@@ -69,7 +69,7 @@ class RedisPipeline:
                 failure = _failure_in(replies)
             except (exceptions.ConnectionError, exceptions.TimeoutError, OSError) as error:
                 failure = error
-            except exceptions.ResponseError as error:  # of a question about the servers
+            except exceptions.ResponseError as error:  # to what the nodes ask for themselves
                 failure = _failure_in([error])
             if failure is None:
                 return replies

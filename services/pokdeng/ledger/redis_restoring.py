@@ -12,10 +12,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
-from pokdeng.events.ids import AccountId, BetId, RoundId, TableId
+from pokdeng.events.ids import BetId, RoundId, TableId
 from pokdeng.ledger.encoding import decode_bet, decode_fields, encode, encode_account
 from pokdeng.ledger.port import BetName, BetState, FencedError, Source, bucket_of
-from pokdeng.ledger.records import encode_bet, encode_transfer, revise, transfer_key
+from pokdeng.ledger.records import encode_bet, encode_transfer, pack_texts, revise, transfer_key
 from pokdeng.ledger.restoring import LEAD_MS, Standing
 
 if TYPE_CHECKING:
@@ -43,17 +43,19 @@ class _Writing:
     def _begin(self) -> None:
         self._keys = [self._meta]
         self._what: list[int] = []
-        self._values: list[bytes | str] = []
+        self._values: list[bytes] = []
+        self._count = 0
 
     def add(self, key: str, how: int, values: Sequence[bytes | str], ttl_ms: int = 0) -> None:
         """Write one key, in pieces where it has very many values."""
         for start in range(0, max(1, len(values)), _VALUES_A_CALL):
             some = values[start : start + _VALUES_A_CALL]
-            if len(self._keys) > _KEYS_A_CALL or len(self._values) + len(some) > 2 * _VALUES_A_CALL:
+            if len(self._keys) > _KEYS_A_CALL or self._count + len(some) > 2 * _VALUES_A_CALL:
                 self.finish()
             self._keys.append(key)
-            self._what += (how, len(some), ttl_ms)
-            self._values += some
+            self._what += (how, ttl_ms)
+            self._count += len(some)
+            self._values.append(pack_texts(some) if some else b"")
 
     def finish(self) -> None:
         """What was added becomes a call."""
@@ -167,7 +169,7 @@ class RedisRestoring:
         """Write bets; a later revision of one that is there changes how it ended."""
         rows: defaultdict[tuple[int, str, str], list[bytes | str]] = defaultdict(list)
         revisions: list[RestoredBet] = []
-        buckets, places = self._buckets, dict[AccountId, int]()
+        buckets, places = self._buckets, dict[str, int]()
         for bet in bets:
             if bet.offset < 0:
                 revisions.append(bet)
@@ -259,7 +261,9 @@ class RedisRestoring:
                             yield bet
 
     async def _revise(self, bets: list[RestoredBet]) -> None:
-        places = [(bucket_of(bet.account, self._buckets), f"r:{bet.table}|{bet.round}", bet.bet_id) for bet in bets]
+        places = [
+            (crc32(bet.account.encode()) % self._buckets, f"r:{bet.table}|{bet.round}", bet.bet_id) for bet in bets
+        ]
         stored = await self._pipeline.send([("HGET", self._key(bucket, key), field) for bucket, key, field in places])
         await self._put(
             (bucket, self._key(bucket, key), _HASH, (field, revise(raw, bet)), 0)

@@ -24,6 +24,7 @@ from pokdeng.settlement.progress import Progress
 from pokdeng.settlement.recall import recall
 from pokdeng.settlement.recovery import read_back
 from pokdeng.settlement.restoring import wall_ms
+from pokdeng.settlement.revising import begin_due
 from pokdeng.settlement.speaker import Speaker
 from pokdeng.settlement.takeover import all_or_nothing, check_same_log, starting_offsets
 from pokdeng.settlement.watchdog import places_of
@@ -322,6 +323,11 @@ class Engine:
         )
 
     @property
+    def stopped_corrections(self) -> int:
+        """How many settled rounds have a correction that cannot be begun."""
+        return sum(desk.revisions.stopped for desk in self._desks.values())
+
+    @property
     def desks(self) -> Collection[Desk]:
         """The co-partitions owned."""
         return self._desks.values()
@@ -363,6 +369,8 @@ class Engine:
 
     async def _fold(self) -> Batch:
         batch = Batch(self._house.voice, self._read_before)
+        if any(desk.revisions for desk in self._desks.values()):
+            await begin_due(self._ledger, self._desks.values(), batch, self._house, self._clock())
         desks = self._taken_desks()
         if desks:
             limit = max(BATCH_RECORDS // 8, BATCH_RECORDS // len(desks))
@@ -382,6 +390,10 @@ class Engine:
         return [desk for desk in self._desks.values() if desk.partition not in stopped]
 
     async def _apply(self, batch: Batch) -> None:
+        if batch.revisions:
+            self._ledger_asked_at = self._clock()
+            batch.revised(await self._ledger.revise(batch.revisions))
+            self._ledger_asked_at = None
         if batch.operations:
             began = self._ledger_asked_at = self._clock()
             answers = await self._ledger.apply(batch.operations)

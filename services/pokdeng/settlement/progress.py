@@ -149,7 +149,7 @@ class Progress:
         if offsets is None:
             return  # the group rebalanced: the next owner goes on from what was committed before
         self._committed.update(offsets)
-        names = [RoundName(desk.source, *key) for desk, over in passed for key in over]
+        names = [RoundName(desk.source, *key) for desk, over in passed for key in over if key not in desk.revisions]
         if names:
             await self._ledger.finish(names, ttl_ms=self._house.remember_ms)
         for desk, over in passed:

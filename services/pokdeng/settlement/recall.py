@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pokdeng.events.inputs import BetCancelled, BetPlaced, RoundOpened, ShoeStarted
 from pokdeng.ledger.port import BetName
 from pokdeng.settlement.another_log import AnotherLogError
-from pokdeng.settlement.floor import revive
+from pokdeng.settlement.bygone import heard_late, revive
 from pokdeng.settlement.memory import Recalled, round_page, shoe_page, table_page
 from pokdeng.stream.merge import FIRST
 from pokdeng.stream.port import TopicPartition
@@ -45,7 +45,7 @@ class Needs:
         self.late: dict[BetName, None] = {}
         """Late bets and cancels of finished rounds."""
         self.past: dict[Key, tuple[int, int, Finished]] = {}
-        """Finished rounds that late table events are about: their partition, and the first such event's offset."""
+        """Finished rounds that late table events are about: their partition, the first such event's offset, how."""
 
     def add(self, desk: Desk, reads: list[Read]) -> None:
         """What one desk's records ask for."""
@@ -90,7 +90,16 @@ class Needs:
             if table is None or event.shoe_id != table.newest_shoe or table_id in self._starting:
                 self._of_shoe(table_id, event.shoe_id)
         elif finished is not None and record.offset > finished.last_event and key not in self._memory.revived:
+            self._of_past_round(desk, record, key, finished)
+
+    def _of_past_round(self, desk: Desk, record: Record, key: Key, finished: Finished) -> None:
+        self._of_shoe(key[0], finished.shoe.shoe().shoe_id)
+        waiting = desk.revisions.newest(key)
+        if waiting is None:
             self.past.setdefault(key, (desk.partition, record.offset, finished))
+        else:
+            late = (one for one in self._memory.round(*key).late if one.offset < record.offset)
+            self._memory.revived[key] = heard_late(waiting, late)
 
     def _of_shoe(self, table_id: TableId, shoe_id: ShoeId) -> None:
         if not self._memory.has_shoe(table_id, shoe_id):
@@ -136,10 +145,12 @@ async def recall(ledger: Ledger, log: Log, table_events: str, reads_of: list[tup
             for name, found in zip(names, await ledger.find_bets(names), strict=True):
                 memory.add_bets(name, found)
         elif needs.past:
-            for key, (partition, end, finished) in needs.past.items():
+            for key, (partition, first, finished) in needs.past.items():
                 place = TopicPartition(table_events, partition)
-                records = read_on(log, place, finished.first_event, end)
-                memory.revived[key] = revive(finished, [pair async for pair in _of_round(records, key)])
+                records = read_on(log, place, finished.first_event, finished.settled_event + 1)
+                events = [pair async for pair in _of_round(records, key)]
+                late = (one for one in memory.round(*key).late if one.offset < first)
+                memory.revived[key] = revive(finished, events, late)
         else:
             return memory
 
