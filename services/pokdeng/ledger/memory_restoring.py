@@ -35,7 +35,6 @@ class MemoryRestoring:
         self._buckets = buckets
         self._restore = ""
         self._term = 0
-        self._incarnation = 0
         self._looks_in = False
 
     @property
@@ -70,10 +69,20 @@ class MemoryRestoring:
         }
 
     async def lead(self, restore: str, leader: str) -> int:
-        """Take the lead, or keep it."""
+        """Take the lead."""
         self._term = await self._call("lead", 0, partial(self._lead, restore, leader))
-        self._restore, self._incarnation = restore, self._store.incarnation
         return self._term
+
+    async def keep_lead(self, restore: str, leader: str) -> bool:
+        """Keep the lead."""
+        is_kept = await self._call("keep", 0, partial(self._keep, restore, leader))
+        if not is_kept:
+            self._term = 0
+        return is_kept
+
+    def step_back(self) -> None:
+        """What this handle leads next is another attempt."""
+        self._term = 0
 
     async def leader(self) -> str:
         """Who leads, "" where nobody does."""
@@ -177,10 +186,20 @@ class MemoryRestoring:
             return 0
         if not is_led:
             state.term += 1
-            for bucket in self._store.buckets:
-                bucket.stamp = (restore, state.term, self._store.incarnation)
+        self._restore = restore
+        for bucket in self._store.buckets:
+            bucket.stamp = (restore, state.term, self._store.incarnation)
         state.leader, state.leads_until = leader, now + LEAD_MS
         return state.term
+
+    def _keep(self, restore: str, leader: str) -> bool:
+        state, now = self._state(restore), self._store.clock()
+        if self._restore != restore or not self._term:
+            return False
+        if state.leads_until <= now or state.leader != leader or state.term != self._term:
+            return False
+        state.leads_until = now + LEAD_MS
+        return True
 
     def _clear(self, _: object, bucket: Bucket) -> None:
         fresh = Bucket(0, stamp=bucket.stamp, base=bucket.base, is_torn=True)
@@ -219,7 +238,7 @@ class MemoryRestoring:
         if bucket is None:
             raise LedgerLostError("cold", f"bucket {number} is empty")
         stamp = (self._restore, self._term, self._store.incarnation)
-        if bucket.stamp != stamp or self._incarnation != self._store.incarnation:
+        if bucket.stamp != stamp:
             raise FencedError("the restore was taken over, or the store is another one")
         work(items, bucket)
 

@@ -127,16 +127,36 @@ class RedisRestoring:
         return {source: wait for source, wait in found.items() if wait != 0}
 
     async def lead(self, restore: str, leader: str) -> int:
-        """Take the lead, or keep it."""
+        """Take the lead."""
+        term = await self._lead(restore, leader, 0)
+        if not term:
+            self.step_back()
+            return 0
+        stamps = await self._pipeline.call(
+            "stamp", [([self._key(bucket, "m")], [restore, str(term)]) for bucket in range(self._buckets)]
+        )
+        self._stamps = [stamp for _, stamp in stamps]
+        self._led = (restore, term)
+        return term
+
+    async def keep_lead(self, restore: str, leader: str) -> bool:
+        """Keep the lead."""
+        led = self._led
+        if led[0] != restore or not led[1]:
+            return False
+        is_kept = await self._lead(restore, leader, led[1]) == led[1]
+        if not is_kept:
+            self.step_back()
+        return is_kept
+
+    async def _lead(self, restore: str, leader: str, term: int) -> int:
         keys = [self._key(0, "x"), self._key(0, "xl")]
-        ((_, term),) = await self._pipeline.call("lead", [(keys, [restore, leader, str(LEAD_MS)])])
-        if int(term) and self._led != (restore, int(term)):
-            stamps = await self._pipeline.call(
-                "stamp", [([self._key(bucket, "m")], [restore, term]) for bucket in range(self._buckets)]
-            )
-            self._stamps = [stamp for _, stamp in stamps]
-        self._led = (restore, int(term))
-        return int(term)
+        ((_, found),) = await self._pipeline.call("lead", [(keys, [restore, leader, str(LEAD_MS), str(term)])])
+        return int(found)
+
+    def step_back(self) -> None:
+        """What this handle leads next is another attempt."""
+        self._led, self._stamps = ("", 0), []
 
     async def leader(self) -> str:
         """Who leads, "" where nobody does."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pokdeng.events.reasons import TransferKind
     from pokdeng.ledger.port import Account, BetRecord, BetState, Source
 
-LEAD_MS: Final = 10_000
+LEAD_MS: Final = 15_000
 """How long a leader that went silent keeps the lead."""
 
 
@@ -138,7 +138,13 @@ class Restoring(Protocol):
         """Which of them are not quiet yet: in how many milliseconds they are, None where nobody has said so."""
 
     async def lead(self, restore: str, leader: str) -> int:
-        """Take the lead, or keep it: the term, the same as before where it never lapsed. 0: another one leads."""
+        """Take the lead: the term of it. 0: another one leads."""
+
+    async def keep_lead(self, restore: str, leader: str) -> bool:
+        """Keep the lead that this handle took. False: it lapsed, and what is written from here on is refused."""
+
+    def step_back(self) -> None:
+        """Give an attempt up: when the lead is taken or kept next, what is written belongs to a new one."""
 
     async def leader(self) -> str:
         """Who leads, "" where nobody does."""
