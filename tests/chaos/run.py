@@ -39,6 +39,8 @@ TABLES: Final = 64
 BETS_A_ROUND: Final = 50
 ACCOUNTS: Final = 2_000
 MISCHIEF: Final = 0.1
+CORRECTIONS: Final = 0.05
+"""Of rounds: corrected or cancelled after their settlement."""
 _READ_AT_ONCE: Final = 20_000
 _READY_WITHIN_S: Final = 180.0
 _QUIET_S: Final = 40.0
@@ -69,7 +71,7 @@ class Plan:
             accounts=ACCOUNTS,
             bets_per_round=BETS_A_ROUND,
             seed=self.seed,
-            mischief=Mischief.at(MISCHIEF),
+            mischief=Mischief.at(MISCHIEF).with_corrections(CORRECTIONS),
         )
 
 
