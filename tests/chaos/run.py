@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from pokdeng.ledger.redis_ledger import RedisLedger
@@ -64,7 +65,7 @@ class Plan:
     @property
     def play(self) -> Play:
         """The traffic."""
-        rounds = max(1, round(self.bets / (TABLES * BETS_A_ROUND)))
+        rounds = max(1, ceil(self.bets / (TABLES * BETS_A_ROUND)))
         return Play(
             tables=TABLES,
             rounds=rounds,
