@@ -99,7 +99,8 @@ class RedisRestoring:
         return Standing.SOUND if rows == run_ids else Standing.DOUBTFUL
 
     async def begin(self) -> str:
-        """Have every bucket refuse every writer."""
+        """Have every bucket refuse every writer. Whoever led leads anew: the server may have restarted meanwhile."""
+        self._led = ("", 0)
         if await self.standing() is not Standing.SOUND:
             await self._pipeline.send([("HSET", self._key(0, "m"), "r", "-")])
         keys = [self._key(0, "m"), self._key(0, "x")]
