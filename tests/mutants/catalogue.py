@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pytest
 
 Mutant: TypeAlias = "Callable[[pytest.MonkeyPatch], None]"

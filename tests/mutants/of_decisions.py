@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pokdeng.events.reasons import BetReason
+from pokdeng.ledger import memory_decide
+from pokdeng.ledger.memory_decide import Decision
+from pokdeng.rounds import refusal_of_bet
 from pokdeng.settlement import betting, engine
 from pokdeng.settlement.batch import Batch
 from pokdeng.settlement.betting import Betting
@@ -58,7 +61,7 @@ def late_bet_is_in_time(patch: pytest.MonkeyPatch) -> None:
 @mutant
 def bet_at_the_close_is_late(patch: pytest.MonkeyPatch) -> None:
     """A bet in the very millisecond of the close is refused."""
-    refusal = betting.refusal_of_bet
+    refusal = refusal_of_bet
 
     def strict(round_: Any, at_ms: int, *, is_behind_seal: bool) -> Any:
         if round_ is not None and round_.closed_at_ms == at_ms:
@@ -133,15 +136,11 @@ def _refuse_cancel_without_note(self: Betting, record: Any, cancel: Any, book: A
 @mutant
 def withdrawn_bet_is_settled(patch: pytest.MonkeyPatch) -> None:
     """A bet that was taken back is asked to be paid all the same, and the ledger does not refuse it."""
-    from pokdeng.ledger.memory_decide import Decision
-
     patch.setattr(Book, "standing", property(lambda self: list(self.bets.values())))
     patch.setattr(Decision, "_withdraw", _withdraw_without_record)
 
 
 def _withdraw_without_record(self: Any, withdraw: Any, balance: Any) -> Any:
-    from pokdeng.ledger import memory_decide
-
     known = self._bet(withdraw)
     if known is None or known.record.account != withdraw.account or known.record.reason is not None:
         return memory_decide._ABSENT

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pokdeng.events.reasons import BetReason
+from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.settlement import engine, recovery
 from pokdeng.settlement.cashier import Cashier
 from pokdeng.settlement.desk import Desk
 from pokdeng.settlement.floor import Floor
 from pokdeng.settlement.speaker import Speaker
+from pokdeng.stream.memory.log import MemoryLog
 from tests.mutants.catalogue import mutant
 
 if TYPE_CHECKING:
@@ -100,8 +103,6 @@ def read_back_too_late(patch: pytest.MonkeyPatch) -> None:
 @mutant
 def begins_one_record_too_late(patch: pytest.MonkeyPatch) -> None:
     """After a commit, reading begins one record behind it."""
-    from pokdeng.stream.memory.log import MemoryLog
-
     own = MemoryLog._own
 
     def late(self: MemoryLog, assignment: Any) -> None:
@@ -135,7 +136,7 @@ def read_again_is_decided_anew(patch: pytest.MonkeyPatch) -> None:
         finished = self.finished.get(key) or self._memory.round(*key).finished
         if finished is not None and record.offset < finished.seal:
             self._memory.round(*key).finished = None
-            self._betting.place_without_book(record, event, self._memory.round(*key), _closed())
+            self._betting.place_without_book(record, event, self._memory.round(*key), BetReason.BETTING_CLOSED)
             return
         without(self, record, event)
 
@@ -157,8 +158,6 @@ def passed_rounds_are_not_noted(patch: pytest.MonkeyPatch) -> None:
 @mutant
 def lives_forget_at_once(patch: pytest.MonkeyPatch) -> None:
     """Bets may be forgotten as soon as they are decided, not when their round is finished: a long outage forgets."""
-    from pokdeng.ledger.memory import MemoryLedger
-
     decide = MemoryLedger._decide
 
     def mortal(self: MemoryLedger, number: int, operations: Any, bucket: Any) -> Any:
@@ -170,9 +169,3 @@ def lives_forget_at_once(patch: pytest.MonkeyPatch) -> None:
         return answers
 
     patch.setattr(MemoryLedger, "_decide", mortal)
-
-
-def _closed() -> Any:
-    from pokdeng.events.reasons import BetReason
-
-    return BetReason.BETTING_CLOSED
