@@ -62,7 +62,7 @@ class Killer:
             worker = self._rng.choice(self._workers)
             await worker.kill()
             self.kills += 1
-            await worker.start()
+            await worker.launch()
 
 
 async def play(address: Address, log: KafkaLog) -> None:
@@ -96,8 +96,10 @@ async def night(bootstrap: str, redis_url: str, folder: Path) -> tuple[Report, i
             await asyncio.gather(striking, return_exceptions=True)
             for worker in workers:
                 await worker.kill()
-                await worker.start()
+                await worker.launch()
             await settled(address, log)
+            for worker in workers:
+                await until(worker.is_ready, within=240, what=worker.tail)
         inputs, outputs = await address.read_all(log, INPUTS), await address.read_all(log, OUTPUTS)
         facts = distinct(outputs)
         overdrawn = sum(b'"overdrawn":true' in record.value for record in outputs if record.value is not None)

@@ -54,8 +54,9 @@ class Aftermath:
 
     def heard(self, event: RoundEvent, late: LateEvent) -> None:
         """A repeat under another event id came after its round's end: it is remembered, as the round is."""
-        note = late_note(self._source, event.table_id, event.round_id, late, event, None)
-        self.batch.notes.append(note)
+        key = (event.table_id, event.round_id)
+        ttl_ms = None if key in self.revisions else self._remember_ms
+        self.batch.notes.append(late_note(self._source, *key, late, event, ttl_ms))
 
     def revised(self, event: RoundEvent, late: LateEvent, dealt: Dealt, table: Table) -> None:
         """A settled round is to be settled anew, when what was said of it before is acknowledged.

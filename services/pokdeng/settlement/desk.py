@@ -77,9 +77,10 @@ class Desk:
         self._idle: dict[TableId, TableNote] = {}
         self._batch: Batch
 
-    def said_before(self, offset: int) -> None:
-        """All of `bets` below this offset was acknowledged by an earlier owner."""
-        self._betting.said_below = offset
+    def said_before(self, *, bets: int, events: int) -> None:
+        """Everything below these offsets was acknowledged by an earlier owner, corrections included."""
+        self._betting.said_below = bets
+        self.floor.said_up_to = events - 1
 
     def read(self, limit: int) -> list[Read]:
         """Take up to `limit` records that may be processed now, decoded."""

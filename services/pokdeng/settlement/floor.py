@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pokdeng.rounds import RoundEvent
     from pokdeng.settlement.aftermath import Aftermath
     from pokdeng.settlement.bygone import Past
-    from pokdeng.settlement.finished import TableNote
+    from pokdeng.settlement.finished import Finished, TableNote
     from pokdeng.settlement.memory import Recalled
     from pokdeng.stream.port import Record
 
@@ -43,13 +43,15 @@ class FloorListener(Protocol):
 class Floor:
     """The tables of a co-partition."""
 
-    __slots__ = ("_aftermath", "_listener", "_since", "_snapshots", "_tables", "_window_ms")
+    __slots__ = ("_aftermath", "_listener", "_since", "_snapshots", "_tables", "_window_ms", "said_up_to")
 
     def __init__(self, listener: FloorListener, aftermath: Aftermath, *, window_ms: int) -> None:
         """No table is known yet. `window_ms`: how long after its settlement a round is corrected."""
         self._listener = listener
         self._aftermath = aftermath
         self._window_ms = window_ms
+        self.said_up_to = -1
+        """What lies up to this offset was dealt with before the partition was assigned, corrections included."""
         self._tables: dict[TableId, Table] = {}
         self._snapshots: dict[TableId, TableNote] = {}
         """The newest point of each table at which none of its rounds was open, as far as it was said or noted."""
@@ -124,17 +126,22 @@ class Floor:
     def _was_said(self, table: Table, record: Record, event: TableEvent, memory: Recalled) -> bool:
         """Whether the event is read again, of a round that left memory: what was to be said of it is said.
 
+        It may be forgotten by now what it was judged by, so it is not judged again.
         Only what it changed of the table's shoe counts once more, since the table's snapshot is older.
         """
         if isinstance(event, ShoeStarted | RoundOpened):
             return False
         page = memory.round(table.table_id, event.round_id)
-        if page.finished is None or record.offset > page.finished.last_event:
+        if page.finished is None or self.is_news(record.offset, page.finished):
             return False
         after = counted_again(table, event, record.offset, page)
         if after is not table:
             self._changed(after, Mark(record.offset, record.timestamp))
         return True
+
+    def is_news(self, offset: int, finished: Finished) -> bool:
+        """Whether an event for a round that left memory was not dealt with before."""
+        return offset > max(finished.last_event, self.said_up_to)
 
     def _fold_past(self, record: Record, event: TableEvent, table: Table, past: Past) -> None:
         """An event about something that left memory; its shoe may still be the table's."""

@@ -112,7 +112,8 @@ class Betting:
             while amount >= _LEAST:
                 transfer = Transfer("funds_withdrawn", amount, player.money.currency)
                 steps.append(self._crowd.transfer(player, transfer, at_ms, Kind.WITHDRAWAL))
-                at_ms, amount = at_ms + 1, amount // 2
+                at_ms = min(at_ms + 1, starts_at_ms + self._play.beat_ms - 1)
+                amount //= 2
         return steps
 
     def _bet(self, spot: Spot, at_ms: int, player: Player, kind: Kind = Kind.BET) -> Step:
