@@ -227,7 +227,7 @@ class Disasters:
 
     def _lose(self, fault: Fault) -> None:
         store = self._world.store
-        if self._is_lossy or not store.buckets or not self._snapshots:
+        if self._is_lossy or not store.buckets or not self._snapshots or not self._world.is_told():
             return
         self._is_lossy = True
         self._world.loop.call_later(_LOOKS_EVERY_S, self._look_after)
