@@ -96,7 +96,7 @@ class RedisRestoring:
         return Standing.SOUND if all(run_id == now for run_id, now in verified) else Standing.DOUBTFUL
 
     async def begin(self) -> str:
-        """Have every bucket refuse every writer. Bucket 0 says whether: it is opened last, so if it is sound all are."""
+        """Have every bucket refuse every writer. Bucket 0 is asked: it is opened last, so if it is sound all are."""
         restore = await self._begin()
         if not restore and await self.standing() is not Standing.SOUND:
             await self._pipeline.send([("HSET", self._key(0, "m"), "r", "-")])  # only others were lost

@@ -130,7 +130,9 @@ class Loss:
         if self._restore and self._restore != restore:
             self._answers = dict.fromkeys(self._answers, now)  # it was lost once more: who speaks now is not known
         self._restore = restore
-        return {source: max(0, round(1000 * (since + self._quiet_s - now))) for source, since in self._answers.items()}
+        return {
+            source: math.ceil(1000 * max(0.0, since + self._quiet_s - now)) for source, since in self._answers.items()
+        }
 
 
 def _tell(task: asyncio.Task[Restored | None]) -> None:
