@@ -99,18 +99,22 @@ class RedisRestoring:
         return Standing.SOUND if rows == run_ids else Standing.DOUBTFUL
 
     async def begin(self) -> str:
-        """Have every bucket refuse every writer. Whoever led leads anew: the server may have restarted meanwhile."""
-        self._led = ("", 0)
-        if await self.standing() is not Standing.SOUND:
-            await self._pipeline.send([("HSET", self._key(0, "m"), "r", "-")])
+        """Have every bucket refuse every writer. Bucket 0 is asked: it is opened last, so if it is sound all are."""
+        restore = await self._begin()
+        if not restore and await self.standing() is not Standing.SOUND:
+            await self._pipeline.send([("HSET", self._key(0, "m"), "r", "-")])  # only others were lost
+            restore = await self._begin()
+        if restore:
+            arguments = [restore, str(self._buckets), self._version]
+            await self._pipeline.call(
+                "close", [([self._key(bucket, "m")], arguments) for bucket in range(1, self._buckets)]
+            )
+        return restore
+
+    async def _begin(self) -> str:
         keys = [self._key(0, "m"), self._key(0, "x")]
         arguments = [secrets.token_hex(8), str(self._buckets), self._version]
         ((_, restore),) = await self._pipeline.call("begin", [(keys, arguments)])
-        if restore:
-            await self._pipeline.call(
-                "close",
-                [([self._key(bucket, "m")], [str(self._buckets), self._version]) for bucket in range(1, self._buckets)],
-            )
         return restore.decode()
 
     async def say_quiet(self, restore: str, waits_ms: Mapping[Source, int]) -> None:
