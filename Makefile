@@ -51,6 +51,7 @@ schemas: $(STAMP) ## write the JSON Schemas and the AsyncAPI document
 
 ops: $(STAMP) ## write the page of the metrics and the dashboard
 	$(BIN)/python -m ops
+
 faults: $(STAMP) ## play thousands of simulated bad days (RUNS=2000), or one again (SEED=...)
 	$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED)) $(if $(RUNS),--runs $(RUNS)) $(ARGS)
 

@@ -101,7 +101,7 @@ async def run(plan: Plan, folder: Path, say: Callable[[str], None]) -> ChaosRepo
         looking = asyncio.create_task(watch.look())
         sent = await _rage(plan, topics, brokers, storm, watch, say)
         await brokers.until_in_sync()
-        await until_all_ready(slots, within=_READY_WITHIN_S)
+        await until_all_ready(slots, within=_REST_WITHIN_S)
         await _rest(watch, slots, say)
         stopped = [await slot.stop() for slot in slots]
         await calm(looking)

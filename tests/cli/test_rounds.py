@@ -70,7 +70,7 @@ def test_a_settled_round_is_shown_with_hands_bets_and_money() -> None:
         for part in (
             "round R-1   settled",
             "4♥ 3♦",
-            "dead letter, seat_conflict",
+            "dead letter: seat_conflict",
             "corrected: 4♥",
             "held   seat conflict",
             "won 1:1",

@@ -11,6 +11,7 @@ import pytest
 from pokdeng.cli import main
 from pokdeng.settlement.limits import load_limits
 from tests.helm.chart import VALUES, rendered, template
+from tests.ops.rules import ALERTS, rules_of
 
 EVERYTHING = next(file for file in VALUES if file.stem == "everything")
 PLAIN = next(file for file in VALUES if file.stem == "least")
@@ -155,3 +156,15 @@ def test_rules_and_dashboard_are_the_files_of_the_chart() -> None:
     assert rules == {name.removesuffix(".yaml") for name in kept if name.endswith(".yaml")}
     boards = [one for one in made.all() if one["metadata"]["name"].endswith("-dashboard")]
     assert len(boards) == ("dashboard.json" in kept)
+
+
+def test_alerts_name_their_pages_where_they_are_served() -> None:
+    """An address replaces the paths in the project; the texts of the alerts stay as they are, templates included."""
+    made = rendered(prometheusRule__enabled=True, prometheusRule__runbooks="https://pages.example/settlement/")
+    alerts = next(one for one in made.all() if one["metadata"]["name"].endswith("-alerts"))
+    kept = rules_of(ALERTS)
+    rules = [rule for group in alerts["spec"]["groups"] for rule in group["rules"]]
+    assert [rule["expr"] for rule in rules] == [rule["expr"] for rule in kept]
+    for rule, one in zip(rules, kept, strict=True):
+        expected = f"https://pages.example/settlement/{rule['alert']}.md"
+        assert rule["annotations"] == {**one["annotations"], "runbook_url": expected}

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pokdeng.ledger.embedded import EmbeddedServer
-from tests.ledger.world import MemoryWorld, RedisWorld
+from tests.ledger.cluster import redis_cluster
+from tests.ledger.world import ClusterWorld, MemoryWorld, RedisWorld
 from tests.support.containers import REDIS_IMAGE, has_image
 
 if TYPE_CHECKING:
@@ -43,11 +44,25 @@ def redis_world(server_url: str) -> RedisWorld:
     return RedisWorld(server_url)
 
 
-@pytest.fixture(params=["memory", "embedded", *(["given"] if HAS_REDIS else [])])
+@pytest.fixture(scope="session")
+def cluster_url() -> Iterator[str]:
+    """A Redis Cluster of three masters for the whole session."""
+    with asyncio.Runner() as runner:
+        context = redis_cluster()
+        cluster = runner.run(context.__aenter__())
+        try:
+            yield cluster.url
+        finally:
+            runner.run(context.__aexit__(None, None, None))
+
+
+@pytest.fixture(params=["memory", "embedded", "cluster", *(["given"] if HAS_REDIS else [])])
 def world(request: pytest.FixtureRequest) -> World:
-    """The in-memory twin, the embedded server, and a Redis that is given or in a container, where there is one."""
+    """The twin, the embedded server, a cluster of three, and a Redis that is given or in a container."""
     if request.param == "memory":
         return MemoryWorld()
+    if request.param == "cluster":
+        return ClusterWorld(str(request.getfixturevalue("cluster_url")))
     if request.param == "given":
         return RedisWorld(request.getfixturevalue("given_redis_url"))
     url: str = request.getfixturevalue("server_url")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from functools import wraps
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from uuid import uuid4
 
 from redis.asyncio import Redis
+from redis.asyncio.cluster import RedisCluster
 
 from pokdeng.events.ids import AccountId, BetId, Currency, Minor, RoundId, TableId, TransferId
 from pokdeng.events.reasons import BetReason, TransferKind, TransferReason
@@ -36,7 +37,7 @@ from pokdeng.rules import Bet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
-    from typing import Any, ParamSpec
+    from typing import ParamSpec
 
     P = ParamSpec("P")
 
@@ -139,7 +140,7 @@ class RedisWorld:
         self.buckets = buckets
         self.url = url
         self.prefix = f"test-{uuid4().hex[:12]}"
-        self.redis: Redis = Redis.from_url(url, protocol=2)
+        self.redis: Any = Redis.from_url(url, protocol=2)
         self._handles: list[RedisLedger] = []
         self._kept: dict[bytes, bytes] = {}
 
@@ -223,6 +224,15 @@ class RedisWorld:
             await handle.close()
         await self.empty()
         await self.redis.aclose()
+
+
+class ClusterWorld(RedisWorld):
+    """A Redis Cluster, with a prefix of its own in it; as many buckets as spread over all masters."""
+
+    def __init__(self, url: str, *, buckets: int = 16) -> None:
+        """Begin empty, without connecting."""
+        super().__init__(url, buckets=buckets)
+        self.redis: Any = RedisCluster.from_url(url, protocol=2)
 
 
 def in_world(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:

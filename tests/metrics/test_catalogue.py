@@ -40,6 +40,7 @@ pokdeng_oldest_held_round_seconds gauge
 pokdeng_input_partitions gauge topic
 pokdeng_input_retention_seconds gauge topic
 pokdeng_dead_letters_truncated_total counter
+pokdeng_dead_letter_fuses_open gauge
 """
 WRITTEN_DOWN = [line for line in (CONTRACT + BESIDE_IT).splitlines() if line]
 

@@ -23,7 +23,7 @@ from pokdeng.stream.kafka import KafkaAdmin, KafkaLog, NewTopicSpec
 from pokdeng.stream.kafka.untyped import AIOKafkaAdminClient, AIOKafkaClient, AIOKafkaConsumer, AIOKafkaProducer
 from pokdeng.stream.port import LogError, TopicPartition
 from pokdeng.wire import TopicKind, Topics
-from pokdeng.wire.rights import READS, WRITES, Role, own_groups
+from pokdeng.wire.rights import FACTS, READS, WRITES, Role, own_groups
 from tests.security.conftest import PREFIX, with_topics
 
 if TYPE_CHECKING:
@@ -146,7 +146,8 @@ def test_inputs_have_one_writer_and_the_supervisor() -> None:
     assert writers[TopicKind.TABLE_EVENTS] == {Role.FLOOR, Role.SUPERVISOR}
     assert writers[TopicKind.BETS] == {Role.GATEWAY, Role.SUPERVISOR}
     assert writers[TopicKind.FUNDS] == {Role.CASHIER, Role.SUPERVISOR}
-    for kind in set(TopicKind) - {TopicKind.TABLE_EVENTS, TopicKind.BETS, TopicKind.FUNDS}:
+    assert writers[TopicKind.DEAD_LETTERS] == {Role.SETTLEMENT, Role.SUPERVISOR}, "what was done about a letter"
+    for kind in (*FACTS, TopicKind.CHECKPOINTS):
         assert writers[kind] == {Role.SETTLEMENT}
 
 

@@ -62,6 +62,7 @@ class Line:
             self.broker.create_topic(name, partitions)
         self.store = MemoryStore()
         self.limits = limits or Limits()
+        self.quiet_ms = 0
         self.observer: Observer = SilentObserver()
         """Whom workers tell what they did; those started from now on."""
         self.new_ledger = ledger or (lambda: MemoryLedger(self.store))
@@ -90,6 +91,7 @@ class Line:
             correction_window_ms=CORRECTION_WINDOW_MS,
             table_partitions=self.partitions,
             funds_partitions=self.partitions,
+            quiet_ms=self.quiet_ms,
         )
 
     @asynccontextmanager
@@ -104,7 +106,7 @@ class Line:
     async def start_worker(self, group: str = "settlement", name: str = "w1") -> RunningWorker:
         """A worker's engine, to be stopped or killed by the test."""
         ledger = self.new_ledger()
-        if not await ledger.open():
+        if not await ledger.open() and not self.records(*OUTPUTS):
             await ledger.create()
         log = MemoryLog(
             self.broker,
@@ -114,7 +116,13 @@ class Line:
             name=name,
         )
         engine = Engine(
-            log, ledger, self.house(), self.observer, group=group, clock=lambda: time.monotonic() + self._elapsed_s
+            log,
+            ledger,
+            self.house(),
+            self.observer,
+            group=group,
+            clock=lambda: time.monotonic() + self._elapsed_s,
+            now_ms=self.broker._clock_ms,
         )
         await log.start(engine)
         return RunningWorker(self, log, ledger, engine, group)
@@ -210,7 +218,7 @@ class RunningWorker:
         """All that runs of it: the loop, what is being said or committed, and what an assignment does."""
         engine, guard = self.engine, self.log._guard
         assigning = None if guard is None else guard._assigned
-        others = (engine._speaker._saying, engine._progress._commit, assigning)
+        others = (engine._speaker._saying, engine._progress._commit, engine._loss._task, assigning)
         return {self.task, self._failed, *(task for task in others if task is not None)}
 
     @staticmethod

@@ -11,6 +11,7 @@ _COMMANDS: Final = {
     "show": "balances_show",
     "verify": "balances_verify",
     "rebuild": "balances_rebuild",
+    "checkpoint": "balances_checkpoint",
 }
 
 

@@ -13,6 +13,7 @@ import click
 
 from pokdeng.cli import options
 from pokdeng.cli.connect import kafka_settings
+from pokdeng.cli.logs import set_up_logs
 from pokdeng.cli.reading import Reading
 from pokdeng.ledger.port import LedgerError, LedgerLostError
 from pokdeng.ledger.redis_ledger import RedisLedger
@@ -83,6 +84,7 @@ def command(
     """
     if stopped and fence:
         raise click.UsageError("--stopped and --fence contradict each other: are there workers, or none?")
+    set_up_logs("error")
     settings, topics = kafka_settings(**kafka), Topics(prefix)
     ledger = RedisLedger(redis, prefix=prefix, buckets=buckets)
     standing, leased = _asked(ledger)
@@ -161,7 +163,7 @@ async def _rebuild(
             looks_first=False,
         )
         restorer = Restorer(plan, on_stage=lambda stage: bar.say(stage.says, stage.done, stage.total))
-        restored = await restorer.run(dict)
+        restored = await restorer.run(lambda _: {})
     finally:
         await log.stop()
         await ledger.close()

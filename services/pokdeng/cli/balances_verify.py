@@ -10,6 +10,7 @@ import click
 
 from pokdeng.cli import options
 from pokdeng.cli.connect import kafka_settings
+from pokdeng.cli.logs import set_up_logs
 from pokdeng.cli.reading import Reading
 from pokdeng.ledger.port import LedgerError
 from pokdeng.ledger.redis_ledger import RedisLedger
@@ -56,6 +57,7 @@ def command(
 
     Changes nothing, and may be run beside workers. Exit 1 where something differs.
     """
+    set_up_logs("warning")
     ledger = RedisLedger(redis, prefix=prefix, buckets=buckets)
     settings = kafka_settings(**kafka)
     try:

@@ -171,7 +171,7 @@ def _moment_text(story: RoundStory, run: Sequence[TableMoment]) -> Text:
     if first.became is Became.REPEATED:
         text.append("   said before, nothing changed", style=LABEL)
     if first.letter is not None:
-        text.append(f"   dead letter, {first.letter.info.reason.value}: {first.letter.info.detail}", style=WARNING)
+        text.append(f"   dead letter: {first.letter.info.reason.value}", style=WARNING)
     return text
 
 

@@ -12,7 +12,9 @@ from pokdeng.ledger.port import BetState
 from pokdeng.rules import Bet
 
 if TYPE_CHECKING:
-    from pokdeng.ledger.restoring import After, RestoredBet, RestoredTransfer
+    from collections.abc import Iterable
+
+    from pokdeng.ledger.restoring import AfterState, RestoredBet, RestoredTransfer
 
 _KIND: Final = {BetState.ACCEPTED: 1, BetState.REFUSED: 2, BetState.WITHDRAWN: 3, BetState.SETTLED: 4}
 _SETTLED_ANEW: Final = 5
@@ -25,9 +27,9 @@ _HEAD_SIZE: Final = 28
 _encode: Final = msgspec.msgpack.Encoder().encode
 
 
-def encode_answer(after: After) -> bytes:
+def encode_answer(after: AfterState) -> bytes:
     """An account after a movement, as answers say it: 15 bytes, 27 where a number needs more."""
-    available, held, sequence = after
+    available, held, sequence = after.available, after.held, after.sequence
     if available >= 0 and available + held + sequence <= _SHORT_MOST:
         return _SHORT(_UINT32, available, _UINT32, held, _UINT32, sequence)
     return _LONG(_INT64, available, _INT64, held, _INT64, sequence)
@@ -81,3 +83,24 @@ def transfer_key(transfer: RestoredTransfer) -> str:
     """What names a transfer within its bucket."""
     letter = "d" if transfer.kind is TransferKind.DEPOSIT else "w"
     return f"t:{letter}:{transfer.account}|{transfer.transfer}"
+
+
+def pack_texts(values: Iterable[bytes | str]) -> bytes:
+    """Many texts as one argument of a script, which it reads with `cmsgpack.unpack`.
+
+    Written here, for msgspec would mark bytes as binary, which the script's msgpack does not know; and a client takes
+    longer for thousands of arguments than for one.
+    """
+    pieces: list[bytes] = [b""]
+    append = pieces.append
+    for value in values:
+        raw = value.encode() if isinstance(value, str) else value
+        size = len(raw)
+        append(_SIZES[size] if size < len(_SIZES) else b"\xdb" + size.to_bytes(4, "big"))
+        append(raw)
+    pieces[0] = b"\xdd" + (len(pieces) // 2).to_bytes(4, "big")
+    return b"".join(pieces)
+
+
+_SIZES: Final = [b"\xd9" + bytes((size,)) for size in range(256)]
+"""The marks of texts below 256 bytes, in msgpack."""

@@ -29,13 +29,14 @@ from pokdeng.ledger.port import (
     Source,
     bucket_of,
 )
-from pokdeng.ledger.redis_pipeline import Command, RedisPipeline, ScriptCall
+from pokdeng.ledger.redis_pipeline import RedisPipeline, ScriptCall
 from pokdeng.ledger.redis_restoring import RedisRestoring
 from pokdeng.ledger.revision_calls import calls_of_revisions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 
+    from pokdeng.ledger.redis_nodes import Command
     from pokdeng.ledger.redis_settings import RedisSettings
 
 FORMAT: Final = "1"
@@ -101,21 +102,22 @@ class RedisLedger:
 
     async def open(self) -> bool:
         """Connect and check. Raises LedgerError where keys may be evicted or another bucket count was created."""
-        memory, *rows = await self._pipeline.send(
-            [("INFO", "memory"), *[("HMGET", self._key(bucket, "m"), "n", "v") for bucket in range(self._buckets)]]
-        )
-        policy = memory.get("maxmemory_policy")
-        if int(memory.get("maxmemory", 0)) > 0 and policy != "noeviction":
-            raise LedgerError(f"this Redis may evict accounts: maxmemory-policy is {policy}, not noeviction")
-        counts = [None if row[0] is None else int(row[0]) for row in rows]
-        if counts[0] is None:
+        keys = [self._key(bucket, "m") for bucket in range(self._buckets)]
+        found = [
+            [part.decode() for part in row] for row in await self._pipeline.call("look", [([key], []) for key in keys])
+        ]
+        for _, _, _, _, _, maxmemory, policy in found:
+            if int(maxmemory) > 0 and policy != "noeviction":
+                raise LedgerError(f"this Redis may evict accounts: maxmemory-policy is {policy}, not noeviction")
+        _, count, version, *_ = found[0]
+        if not count:
             return False
-        if counts[0] != self._buckets:
-            raise LedgerError(f"created with {counts[0]} buckets, opened with {self._buckets}")
-        if rows[0][1] != FORMAT.encode():
-            raise LedgerError(f"stored in format {rows[0][1].decode()}, this is format {FORMAT}")
-        for bucket, count in enumerate(counts):
-            if count != self._buckets:
+        if int(count) != self._buckets:
+            raise LedgerError(f"created with {count} buckets, opened with {self._buckets}")
+        if version != FORMAT:
+            raise LedgerError(f"stored in format {version}, this is format {FORMAT}")
+        for bucket, (_, count, *_) in enumerate(found):
+            if count != str(self._buckets):
                 raise LedgerLostError("cold", f"bucket {bucket} is empty")
         return True
 

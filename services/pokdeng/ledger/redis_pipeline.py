@@ -1,4 +1,4 @@
-"""Pipelines to one Redis, sent until every command was executed in order. The only module that knows redis-py.
+"""Pipelines to Redis, sent until every command was executed, those of a bucket in order.
 
 The client repeats nothing by itself: on any failure the whole pipeline is sent again, so all that is sent through
 here must be idempotent.
@@ -11,11 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 from redis import exceptions
-from redis.asyncio import Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 
-from pokdeng.ledger.lua import NAMES, script
+from pokdeng.ledger.lua import script
 from pokdeng.ledger.port import (
     FencedError,
     LedgerCorruptError,
@@ -23,9 +20,9 @@ from pokdeng.ledger.port import (
     LedgerLostError,
     LedgerUnavailableError,
 )
+from pokdeng.ledger.redis_nodes import Command, RedisNodes
 from pokdeng.ledger.redis_settings import RedisSettings
 
-Command: TypeAlias = tuple[Any, ...]
 ScriptCall: TypeAlias = tuple[Sequence[str], Sequence[bytes | str]]
 """Keys and arguments."""
 
@@ -50,19 +47,11 @@ class RedisPipeline:
         """Remember the settings; the first pipeline connects."""
         settings = RedisSettings(url=address) if isinstance(address, str) else address
         self._retry_budget_ms = retry_budget_ms
-        self._are_scripts_loaded = False
-        self._redis: Redis = Redis.from_url(
-            settings.url,
-            **settings.client_arguments(),
-            protocol=2,
-            retry=Retry(NoBackoff(), 0),
-            socket_timeout=timeout_ms / 1000,
-            socket_connect_timeout=timeout_ms / 1000,
-        )
+        self._nodes = RedisNodes(settings, timeout_ms=timeout_ms)
 
     async def close(self) -> None:
         """Close connections. Idempotent."""
-        await self._redis.aclose()
+        await self._nodes.close()
 
     async def send(self, commands: Sequence[Command]) -> list[Any]:
         """Send commands until each was executed, in order. Gives their answers.
@@ -76,14 +65,14 @@ class RedisPipeline:
         while True:
             failure: Exception | None
             try:
-                replies = await self._attempt(commands)
+                replies = await self._nodes.run(commands)
                 failure = _failure_in(replies)
             except (exceptions.ConnectionError, exceptions.TimeoutError, OSError) as error:
                 failure = error
+            except exceptions.ResponseError as error:  # to what the nodes ask for themselves
+                failure = _failure_in([error])
             if failure is None:
                 return replies
-            if isinstance(failure, exceptions.NoScriptError):
-                self._are_scripts_loaded = False
             if loop.time() + pause_s > deadline:
                 why = str(failure) or type(failure).__name__
                 raise LedgerUnavailableError(f"no answer within {self._retry_budget_ms} ms: {why}") from failure
@@ -109,18 +98,6 @@ class RedisPipeline:
             if b"CORRUPT" in refusals:
                 raise LedgerCorruptError(refusals[b"CORRUPT"])
         return replies
-
-    async def _attempt(self, commands: Sequence[Command]) -> list[Any]:
-        async with self._redis.pipeline(transaction=False) as pipeline:
-            if not self._are_scripts_loaded:
-                for name in NAMES:
-                    pipeline.execute_command("SCRIPT LOAD", script(name).text)
-            loading = len(pipeline)
-            for command in commands:
-                pipeline.execute_command(*command)
-            replies: list[Any] = await pipeline.execute(raise_on_error=False)
-        self._are_scripts_loaded = True
-        return replies[loading:]
 
 
 def _failure_in(replies: Sequence[Any]) -> Exception | None:

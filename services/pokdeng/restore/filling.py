@@ -26,8 +26,14 @@ class Notes(Protocol):
     def of_round(self, table_id: str, round_id: str, resume: bytes, now_ms: int) -> tuple[list[RestoredNote], int]:
         """Of a finished round, with how long its bets are remembered from now on (not positive: no longer)."""
 
+    def know_noted_table(self, table_id: str, raw: bytes) -> None:
+        """A snapshot of a table, from elsewhere; the newest counts."""
+
+    def tables(self) -> dict[str, bytes]:
+        """The newest snapshot of each table."""
+
     def of_tables(self) -> list[RestoredNote]:
-        """Of the tables of all rounds that were noted: the newest snapshot of each."""
+        """Of the tables: the newest snapshot of each."""
 
 
 class Filling:
@@ -59,6 +65,10 @@ class Filling:
         ttl_ms = at_ms + self._remember_ms - self._now_ms
         if ttl_ms > 0:
             self._noted.append(self._notes.of_refusal(fact, ttl_ms))
+
+    def table(self, table_id: str, note: bytes) -> None:
+        """Know a table's snapshot."""
+        self._notes.know_noted_table(table_id, note)
 
     def finished(self, table_id: str, round_id: str, resume: bytes) -> bool:
         """Note how a round ended, if that is still remembered."""

@@ -68,11 +68,15 @@ async def offsets_at(log: Log, partitions: Sequence[TopicPartition], at_ms: int)
 
 async def side_by_side(
     log: Log, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
-) -> AsyncIterator[tuple[TopicPartition, Sequence[Record]]]:
-    """The records from `starts` up to `ends`, those partitions first that lag behind in time."""
+) -> AsyncIterator[tuple[TopicPartition, Sequence[Record], int]]:
+    """The records from `starts` up to `ends`, those partitions first that lag behind in time.
+
+    With each piece comes the time up to which everything was given before it.
+    """
     spans = [Span(one, starts.get(one, 0), end) for one, end in ends.items() if starts.get(one, 0) < end]
     while spans:
         spans.sort(key=lambda span: span.at_ms)
+        passed_ms = spans[0].at_ms
         now = spans[:SIDE_BY_SIDE]
         pieces = await asyncio.gather(
             *(log.read(span.partition, span.start, min(span.start + CHUNK_RECORDS, span.end)) for span in now)
@@ -81,5 +85,5 @@ async def side_by_side(
             span.start = min(span.start + CHUNK_RECORDS, span.end)
             if records:
                 span.at_ms = max(span.at_ms, records[-1].timestamp)
-                yield span.partition, records
+                yield span.partition, records, passed_ms
         spans = [span for span in spans if span.start < span.end]

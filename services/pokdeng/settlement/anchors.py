@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from pokdeng.ledger.port import Note, Source
+from pokdeng.ledger.port import LedgerLostError, Note, Source
 from pokdeng.settlement.another_log import AnotherLogError
 from pokdeng.settlement.memory import MARK
 
@@ -21,29 +21,40 @@ if TYPE_CHECKING:
     from pokdeng.ledger.port import Ledger
     from pokdeng.stream.port import Log, TopicPartition
 
-_Anchor = tuple[int, int]
+_Anchor = tuple[int, int, int, int]
+_ANY = 2**63
+"""Above every offset."""
 
 
-def anchor_note(source: Source, partition: TopicPartition, offset: int, at_ms: int) -> Note:
-    """Remember that the record at `offset` has this broker time."""
-    return Note(source, _page(partition), MARK, msgspec.json.encode((offset, at_ms)), False, None)
+def anchor_note(
+    source: Source,
+    partition: TopicPartition,
+    offset: int,
+    at_ms: int,
+    *,
+    committed: int | None = None,
+    dealt: int | None = None,
+) -> Note:
+    """Remember that the record at `offset` has this broker time, and what is to be committed; None: all up to it.
+
+    Below `dealt` everything is dealt with; at it a correction waits that is read, but not said (None: none waits).
+    Written when all that must be remembered for the commit is, and before the commit: see `check_commits`.
+    """
+    behind = offset + 1
+    value = (offset, at_ms, behind if committed is None else committed, behind if dealt is None else dealt)
+    return Note(source, page_of(partition), MARK, msgspec.json.encode(value), False, None)
 
 
 async def check_anchors(log: Log, ledger: Ledger, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
-    """Hold what is noted of input partitions against the log; the first offset behind what was acknowledged of each.
+    """Hold what is noted of input partitions against the log; the first offset behind what was dealt with of each.
 
     Raises:
         AnotherLogError: when a noted record is not there, though no retention can have taken it, or is another one.
     """
-    pages = await ledger.recall([_page(partition) for partition in partitions])
-    noted = {
-        partition: msgspec.json.decode(page[MARK], type=_Anchor)
-        for partition, page in zip(partitions, pages, strict=True)
-        if MARK in page
-    }
+    noted = await _noted(ledger, partitions)
     ends = await log.end_offsets(list(noted))
     beginnings = await log.beginning_offsets(list(noted))
-    for partition, (offset, at_ms) in noted.items():
+    for partition, (offset, at_ms, *_) in noted.items():
         if offset < beginnings[partition]:
             continue  # retention took it
         records = await log.read(partition, offset, offset + 1) if offset < ends[partition] else []
@@ -52,8 +63,42 @@ async def check_anchors(log: Log, ledger: Ledger, partitions: Sequence[TopicPart
                 f"the ledger has read {partition.topic}[{partition.partition}] up to {offset}, a record of {at_ms} ms",
                 ends[partition],
             )
-    return {partition: offset + 1 for partition, (offset, _) in noted.items()}
+    return {partition: dealt for partition, (*_, dealt) in noted.items()}
 
 
-def _page(partition: TopicPartition) -> str:
+async def check_commits(log: Log, ledger: Ledger, partitions: Sequence[TopicPartition]) -> None:
+    """Hold what the group has committed against what is noted: a ledger that lost its newest notes is behind.
+
+    What a commit passes is read no more, so all that must be remembered of it was noted before. No fact tells of it.
+
+    Raises:
+        LedgerLostError: `behind`, naming the partition.
+    """
+    committed = await log.committed(partitions)
+    beginnings = await log.beginning_offsets(partitions)
+    noted = await _noted(ledger, partitions)
+    for partition, offset in committed.items():
+        if offset is None or offset <= beginnings[partition]:
+            continue
+        there = noted[partition][2] if partition in noted else 0
+        if there < offset:
+            where = f"{partition.topic}[{partition.partition}]"
+            raise LedgerLostError(
+                "behind", f"{where} is committed up to {offset}, it was told {there}: restore it first"
+            )
+
+
+async def _noted(ledger: Ledger, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, _Anchor]:
+    pages = await ledger.recall([page_of(partition) for partition in partitions])
+    return {partition: _decoded(page[MARK]) for partition, page in zip(partitions, pages, strict=True) if MARK in page}
+
+
+def _decoded(note: bytes) -> _Anchor:
+    """A note; one of a version that did not note what is committed cannot tell that any of it is missing."""
+    offset, at_ms, *rest = msgspec.json.decode(note, type=tuple[int, ...])
+    return offset, at_ms, rest[0] if rest else _ANY, rest[1] if len(rest) > 1 else offset + 1
+
+
+def page_of(partition: TopicPartition) -> str:
+    """The page of an input partition."""
     return f"log|{partition.topic}|{partition.partition}"

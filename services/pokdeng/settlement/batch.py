@@ -161,6 +161,11 @@ class Batch:
             self.tally[key] += 1
 
     @property
+    def has_decided(self) -> bool:
+        """Whether something will be said that the ledger is not asked for."""
+        return bool(self.dead_letters or self.facts or self.rounds)
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing came of it: no record was read and no round ended."""
         return not (self.records or self.operations or self.rounds)

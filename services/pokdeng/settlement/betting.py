@@ -38,8 +38,8 @@ class Betting:
         self._limits = house.limits
         self._on_decided = self._decided
         self._on_withdrawn = self._withdrawn
-        self.said_up_to = -1
-        """What lies up to this offset was decided, and what follows from it said, before the partition was assigned."""
+        self.said_below = 0
+        """What lies below this offset was decided, and what follows from it said, before the partition was assigned."""
         self.batch: Batch
 
     def place(self, record: Record, bet: BetPlaced, book: Book) -> None:
@@ -139,7 +139,7 @@ class Betting:
             else:
                 self.batch.duplicate(record)
             return
-        if record.offset <= self.said_up_to:
+        if record.offset < self.said_below:
             self.batch.duplicate(record)  # read again when it is forgotten: what was to be said of it is said
             return
         cancel = memory.cancels.get((bet.account_id, bet.bet_id))
@@ -163,7 +163,7 @@ class Betting:
             else:
                 self.batch.duplicate(record)
             return
-        if record.offset <= self.said_up_to:
+        if record.offset < self.said_below:
             self.batch.duplicate(record)  # read again when it is forgotten
             return
         bet = memory.known.get(cancel.bet_id)

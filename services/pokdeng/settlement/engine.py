@@ -19,13 +19,15 @@ from pokdeng.settlement.batch import Batch
 from pokdeng.settlement.cashier import Cashier
 from pokdeng.settlement.desk import Desk
 from pokdeng.settlement.fuse import Fuse
+from pokdeng.settlement.loss import Loss
 from pokdeng.settlement.progress import Progress
 from pokdeng.settlement.recall import recall
 from pokdeng.settlement.recovery import read_back
+from pokdeng.settlement.restoring import wall_ms
 from pokdeng.settlement.revising import begin_due
 from pokdeng.settlement.speaker import Speaker
-from pokdeng.settlement.takeover import check_same_log, fence, starting_offsets
-from pokdeng.settlement.watchdog import Place
+from pokdeng.settlement.takeover import all_or_nothing, check_same_log, starting_offsets
+from pokdeng.settlement.watchdog import places_of
 from pokdeng.stream.merge import FIRST, SECOND, Merge
 from pokdeng.stream.port import TopicPartition
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from pokdeng.ledger.port import Ledger, Source
     from pokdeng.settlement.house import House
     from pokdeng.settlement.observer import Observer
+    from pokdeng.settlement.watchdog import Places
     from pokdeng.stream.port import Assignment, Log, Record
 
 _log = structlog.get_logger(__name__)
@@ -49,11 +52,6 @@ REVOKE_WITHIN_S = 3.0
 LEASES_EVERY_S = 5.0
 LEDGER_ANSWERS_WITHIN_S = 1.0
 """A call of the ledger that lasts longer makes the worker not ready while it does."""
-
-
-def wall_ms() -> int:
-    """Milliseconds since the epoch. Nothing is decided by it; it says what may have been forgotten by now."""
-    return time.time_ns() // 1_000_000
 
 
 class Engine:
@@ -89,6 +87,7 @@ class Engine:
         """Held while the ledger is used: by the loop's turn, or by what an assignment does."""
         self._speaker = Speaker(log, observer, self._wake.set)
         self._progress = Progress(log, ledger, house)
+        self._loss = Loss(log, ledger, house, observer, clock=clock, now_ms=now_ms)
         self._read_before: dict[TopicPartition, int] = {}
         """Offsets below which records were acknowledged before they were assigned: read again, they count nothing."""
         self._next_commit = 0.0
@@ -115,7 +114,8 @@ class Engine:
         self._wake.set()
 
     async def _own(self, assignment: Assignment) -> None:
-        async with self._turn:
+        began = self._clock()
+        async with self._turn, all_or_nothing(self._desks, self._cashiers):
             topics = self._house.topics
             tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
             bets = sorted(p.partition for p in assignment.partitions if p.topic == topics.bets)
@@ -134,30 +134,39 @@ class Engine:
             for partition in funds:
                 start = starts[TopicPartition(topics.funds, partition)]
                 self._cashiers[partition] = Cashier(partition, self._house, next_transfer=start)
-            await fence(
-                self._ledger,
-                self._transport,
-                topics,
-                self._observer,
-                self._sources,
-                group=self._group,
-                generation=assignment.generation,
-                remember_ms=self._house.remember_ms,
-                now_ms=self._now_ms,
-            )
-            self._read_before = await check_same_log(
-                self._transport, self._ledger, topics, self._desks.values(), self._cashiers.values()
-            )
-            counts = [await read_back(self._transport, topics, desk) for desk in self._desks.values()]
+            read = await self._take_over(assignment.generation)
             self._progress = Progress(self._transport, self._ledger, self._house)
             self.is_recovered = True
-            _log.info("assigned", tables=tables, funds=funds, generation=assignment.generation, read_back=sum(counts))
+            _log.info(
+                "assigned",
+                tables=tables,
+                funds=funds,
+                generation=assignment.generation,
+                read_back=read,
+                recovered_s=round(self._clock() - began, 3),
+            )
+
+    async def _take_over(self, generation: int) -> int:
+        """Keep earlier owners out and learn what was said; a ledger that is lost is restored first."""
+        topics = self._house.topics
+        while True:
+            try:
+                if self._sources:
+                    await self._ledger.acquire(self._sources, group=self._group, generation=generation)
+                self._loss.acquired(self._sources)
+                desks = self._desks.values()
+                self._read_before = await check_same_log(
+                    self._transport, self._ledger, topics, desks, self._cashiers.values()
+                )
+                return sum([await read_back(self._transport, topics, desk) for desk in desks])
+            except LedgerLostError as lost:
+                await self._loss.restored(lost, self._sources)
 
     async def revoked(self) -> None:
         """Finish what is under way, commit, forget. Within `REVOKE_WITHIN_S`, or without the commit."""
         self.is_recovered = False
         try:
-            if self._has_failed:
+            if self._has_failed or self._loss.is_lost:
                 return
             async with asyncio.timeout(REVOKE_WITHIN_S):
                 async with self._turn:
@@ -167,7 +176,10 @@ class Engine:
                         await self._ledger.release(self._sources)
         except TimeoutError:
             _log.warning("revoked before the work under way was committed; its next owner does it again")
+        except LedgerLostError as lost:
+            await self._loss.noticed(lost)
         finally:
+            self._loss.released()
             self._desks.clear()
             self._cashiers.clear()
             self.fuse.forget()
@@ -190,16 +202,17 @@ class Engine:
         while not self._is_stopping:
             self._turned_at = self._clock()
             self._wake.clear()
-            if self._is_paused:
-                await self._wake.wait()
+            if self._is_paused or not self.is_recovered:
+                await self._rest()
                 continue
             async with self._turn:
                 try:
                     records, due = await self._do_turn()
                 except LedgerLostError as lost:
-                    await self._mourn(lost)
-                    raise
-                self._ledger_asked_at = None
+                    await self._lose(lost)
+                    continue
+                finally:
+                    self._ledger_asked_at = None
             if records is not None:
                 is_small = records < SMALL_BATCH_RECORDS
                 await asyncio.sleep(max(0.0, self._turned_at + TURN_S - self._clock()) if is_small else 0)
@@ -210,15 +223,30 @@ class Engine:
             finally:
                 timer.cancel()
 
-    async def _mourn(self, lost: LedgerLostError) -> None:
-        """The ledger lost something, or may have: count it; if writes are missing, nobody else may write either."""
-        self._observer.ledger_lost(lost.cause)
-        if lost.cause == "behind":
-            await self._ledger.doubt()
+    async def _rest(self) -> None:
+        """Take no record; but a ledger that is lost is noticed, and leases are kept."""
+        try:
+            async with asyncio.timeout(LEASES_EVERY_S):
+                await self._wake.wait()
+        except TimeoutError:
+            async with self._turn:
+                if self.is_recovered and self._sources:
+                    try:
+                        await self._ledger.renew(self._sources)
+                    except LedgerLostError as lost:
+                        await self._lose(lost)
+
+    async def _lose(self, lost: LedgerLostError) -> None:
+        """The ledger is lost, or may be: say to its end what is being said, and begin anew at what is committed."""
+        self.is_recovered = False
+        await self._speaker.said()
+        await self._loss.noticed(lost)
+        await self._transport.rejoin()
 
     def stop(self) -> None:
         """Have `run` return after its turn. What is under way is finished by `revoked`."""
         self._is_stopping = True
+        self._loss.stop()
         self._wake.set()
 
     def pause(self, *, is_paused: bool) -> None:
@@ -233,11 +261,14 @@ class Engine:
     @property
     def quiet_seconds(self) -> float:
         """How long ago the loop began its last turn; 0 while it need not turn: each step of a recovery has a limit."""
-        return 0.0 if self._is_paused or self._is_recovering else self._clock() - self._turned_at
+        is_idle = self._is_paused or self._is_recovering or self._loss.is_restoring
+        return 0.0 if is_idle else self._clock() - self._turned_at
 
     @property
     def why_not_ready(self) -> list[str]:
         """Reasons why owned partitions are not worked on now."""
+        if self._loss.is_restoring:
+            return [f"ledger: {self._loss.says}"]
         asked_at = self._ledger_asked_at
         waits_s = 0.0 if asked_at is None else self._clock() - asked_at
         silent = [f"the ledger has not answered for {waits_s:.1f} s"] if waits_s > LEDGER_ANSWERS_WITHIN_S else []
@@ -249,7 +280,7 @@ class Engine:
         self._wake.set()
         return reasons
 
-    async def places(self) -> dict[Source, Place]:
+    async def places(self) -> Places:
         """Where each source stands, and whether it has more to read. Nothing while it need not move.
 
         Raises:
@@ -257,24 +288,7 @@ class Engine:
         """
         if self._is_paused or not self.is_recovered:
             return {}
-        topics = self._house.topics
-        owned: dict[Source, tuple[list[TopicPartition], list[int], int]] = {}
-        for desk in self._desks.values():
-            parts = [TopicPartition(topics.table_events, desk.partition), TopicPartition(topics.bets, desk.partition)]
-            waiting = desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND)
-            owned[desk.source] = (parts, [desk.next_event, desk.next_bet], waiting)
-        for cashier in self._cashiers.values():
-            part = TopicPartition(topics.funds, cashier.partition)
-            owned[cashier.source] = ([part], [cashier.next_transfer], cashier.waiting)
-        delivered = {part: self._transport.position(part) for parts, _, _ in owned.values() for part in parts}
-        ends = await self._transport.end_offsets(list(delivered))
-        return {
-            source: Place(
-                (*(delivered[part] for part in parts), *done),
-                waiting > 0 or any(ends[part] > delivered[part] for part in parts),
-            )
-            for source, (parts, done, waiting) in owned.items()
-        }
+        return await places_of(self._transport, self._house.topics, self._desks.values(), self._cashiers.values())
 
     @property
     def is_idle(self) -> bool:
@@ -387,6 +401,8 @@ class Engine:
             self._observer.ledger_called(self._clock() - began)
         else:
             answers = []
+            if batch.has_decided and not batch.notes:  # by what was read: is it still there, and ours?
+                await self._ledger.renew(self._sources)
         batch.answered(answers)
         if self.fuse.is_there:
             self.fuse.count(batch.records, batch.dead_by_partition(), self._clock())

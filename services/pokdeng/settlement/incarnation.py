@@ -14,6 +14,7 @@ import msgspec
 
 from pokdeng.events.ids import AccountId, BetId, RoundId, TableId
 from pokdeng.ledger.port import BetName, LedgerLostError, Source
+from pokdeng.settlement.anchors import check_commits
 from pokdeng.settlement.memory import BET, CANCEL, round_page
 from pokdeng.stream.port import TopicPartition
 
@@ -91,6 +92,11 @@ async def check_nothing_is_lost(log: Log, ledger: Ledger, topics: Topics, *, rem
             raise _behind(f"transfer {tails.transfers[partition]} of funds[{partition}] was said, it has {there}")
     fresh = sorted((one for one in tails.refusals if one[0] > remembered_since_ms + _HOUR_MS), key=lambda one: one[0])
     await _check_refusals(ledger, [said for _, said in fresh[-REFUSALS:]])
+    inputs = (topics.table_events, topics.bets, topics.funds)
+    counts = await log.partition_counts(inputs)
+    await check_commits(
+        log, ledger, [TopicPartition(name, number) for name in inputs for number in range(counts[name])]
+    )
     return len(tails.sequences)
 
 

@@ -65,11 +65,15 @@ class Past:
         """A snapshot as it was said when it was noted."""
         self.know_table(table_id, decode_table(raw))
 
+    def tables(self) -> dict[str, bytes]:
+        """The newest snapshot of each table."""
+        return {table_id: encode_note(note) for table_id, note in sorted(self._tables.items())}
+
     def of_tables(self) -> list[RestoredNote]:
         """Of the tables: the newest snapshot of each."""
         return [
-            RestoredNote(table_page(TableId(table_id)), MARK, encode_note(note), False, None)
-            for table_id, note in sorted(self._tables.items())
+            RestoredNote(table_page(TableId(table_id)), MARK, note, False, None)
+            for table_id, note in self.tables().items()
         ]
 
 

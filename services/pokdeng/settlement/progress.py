@@ -7,9 +7,11 @@ replay from the committed offsets needs nothing of it; only then may its bets be
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from pokdeng.ledger.port import RoundName
+from pokdeng.restore.stored import noted_table
 from pokdeng.settlement.anchors import anchor_note
 from pokdeng.stream.port import TopicPartition
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from pokdeng.settlement.desk import Desk, Key
     from pokdeng.settlement.finished import Finished
     from pokdeng.settlement.house import House
-    from pokdeng.stream.port import Log
+    from pokdeng.stream.port import Log, Message
 
 
 class Progress:
@@ -36,7 +38,8 @@ class Progress:
         self._commit: asyncio.Task[dict[TopicPartition, int] | None] | None = None
         self._passed: list[tuple[Desk, dict[Key, Finished]]] = []
         """Rounds that the commit under way passes: noted, still in memory."""
-        self._anchored: dict[TopicPartition, tuple[int, int]] = {}
+        self._checkpoint_partitions = 0
+        self._anchored: dict[TopicPartition, tuple[int, int, int, int]] = {}
 
     async def tick(self, desks: Iterable[Desk], cashiers: Iterable[Cashier]) -> None:
         """Begin a commit, or take the result of the one under way; must not run beside other calls of the ledger."""
@@ -63,7 +66,6 @@ class Progress:
     async def _wanted(self, desks: list[Desk], cashiers: Iterable[Cashier]) -> dict[TopicPartition, int]:
         cashiers = list(cashiers)
         await self._note_idle(desks)
-        await self._anchor(desks, cashiers)
         topics = self._house.topics
         wanted: dict[TopicPartition, int] = {}
         for desk in desks:
@@ -76,6 +78,7 @@ class Progress:
         risen = {partition: offset for partition, offset in wanted.items() if offset > committed.get(partition, 0)}
         if risen:
             await self._note_passed(desks, committed | risen)
+        await self._anchor(desks, cashiers, committed | risen)
         return risen
 
     async def _note_passed(self, desks: list[Desk], offsets: dict[TopicPartition, int]) -> None:
@@ -102,27 +105,44 @@ class Progress:
         for desk in desks:
             notes.extend(desk.idle_notes())
         if notes:
+            await self._say_idle(notes)
             await self._ledger.remember(notes)
             for desk in desks:
                 desk.noted_idle()
 
-    async def _anchor(self, desks: list[Desk], cashiers: list[Cashier]) -> None:
-        """Note the newest acknowledged record of each partition: see `anchors`.
+    async def _say_idle(self, notes: list[Note]) -> None:
+        """No fact tells these snapshots: they are said on the internal topic, for a ledger that is lost."""
+        topics = self._house.topics
+        if not self._checkpoint_partitions:
+            self._checkpoint_partitions = (await self._log.partition_counts([topics.checkpoints]))[topics.checkpoints]
+        said: defaultdict[TopicPartition, list[Message]] = defaultdict(list)
+        for note in notes:
+            table_id = note.page.partition("|")[2]
+            place, message = noted_table(topics, self._checkpoint_partitions, table_id, note.value)
+            said[place].append(message)
+        await self._log.publish(said)
 
-        While a correction waits the note of table events stays where it is: up to it everything is dealt with.
-        """
+    async def _anchor(self, desks: list[Desk], cashiers: list[Cashier], offsets: dict[TopicPartition, int]) -> None:
+        """Note the newest acknowledged record of each partition, and what is to be committed: see `anchors`."""
         topics = self._house.topics
         newest = {
             (desk.source, TopicPartition(topic, desk.partition)): place
             for desk in desks
             for topic, place in zip((topics.table_events, topics.bets), desk.newest, strict=True)
-            if topic == topics.bets or not desk.revisions
         } | {(cashier.source, TopicPartition(topics.funds, cashier.partition)): cashier.newest for cashier in cashiers}
+        waiting = {
+            TopicPartition(topics.table_events, desk.partition): oldest.offset
+            for desk in desks
+            if (oldest := desk.revisions.oldest_needed) is not None
+        }
         notes: list[Note] = []
         for (source, partition), place in newest.items():
-            if place is not None and self._anchored.get(partition) != place:
-                self._anchored[partition] = place
-                notes.append(anchor_note(source, partition, *place))
+            if place is None:
+                continue
+            anchor = (*place, offsets.get(partition, 0), waiting.get(partition, place[0] + 1))
+            if self._anchored.get(partition) != anchor:
+                self._anchored[partition] = anchor
+                notes.append(anchor_note(source, partition, *place, committed=anchor[2], dealt=anchor[3]))
         if notes:
             await self._ledger.remember(notes)
 
@@ -134,7 +154,12 @@ class Progress:
         if offsets is None:
             return  # the group rebalanced: the next owner goes on from what was committed before
         self._committed.update(offsets)
-        names = [RoundName(desk.source, *key) for desk, over in passed for key in over if key not in desk.revisions]
+        names = [
+            RoundName(desk.source, *key)
+            for desk, over in passed
+            for key, finished in over.items()
+            if desk.is_as_noted(key, finished)
+        ]
         if names:
             await self._ledger.finish(names, ttl_ms=self._house.remember_ms)
         for desk, over in passed:

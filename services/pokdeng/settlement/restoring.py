@@ -60,7 +60,7 @@ def plan_of(
         return past
 
     async def checkpoint() -> Checkpoint | None:
-        return await find_checkpoint(log, topics)
+        return await find_checkpoint(log, topics, remember_ms=remember_ms)
 
     async def anchors() -> list[RestoredNote]:
         return await read_anchors(log, topics)

@@ -1,28 +1,36 @@
-"""What is done when partitions become a worker's own, before it reads them: fence, check, find where to begin."""
+"""What is done when partitions become a worker's own, before it reads them: check, find where to begin."""
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-import structlog
-
-from pokdeng.ledger.port import LedgerLostError
 from pokdeng.settlement.anchors import check_anchors
 from pokdeng.settlement.another_log import AnotherLogError
-from pokdeng.settlement.incarnation import check_nothing_is_lost
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import AsyncIterator, Collection, Sequence
 
-    from pokdeng.ledger.port import Ledger, Source
+    from pokdeng.ledger.port import Ledger
     from pokdeng.settlement.cashier import Cashier
     from pokdeng.settlement.desk import Desk
-    from pokdeng.settlement.observer import Observer
     from pokdeng.stream.port import Log
     from pokdeng.wire import Topics
 
-_log = structlog.get_logger(__name__)
+
+@asynccontextmanager
+async def all_or_nothing(desks: dict[int, Desk], cashiers: dict[int, Cashier]) -> AsyncIterator[None]:
+    """Own all that is assigned, or nothing: whose takeover ends midway has desks whose sources are not fenced.
+
+    A rebalance ends it so; the engine's loop, whose turn it is then, must not take them for its own.
+    """
+    try:
+        yield
+    except BaseException:
+        desks.clear()
+        cashiers.clear()
+        raise
 
 
 async def starting_offsets(log: Log, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
@@ -32,33 +40,6 @@ async def starting_offsets(log: Log, partitions: Sequence[TopicPartition]) -> di
     committed = await log.committed(partitions)
     beginnings = await log.beginning_offsets(partitions)
     return {partition: max(committed[partition] or 0, beginnings[partition]) for partition in partitions}
-
-
-async def fence(
-    ledger: Ledger,
-    log: Log,
-    topics: Topics,
-    observer: Observer,
-    sources: Collection[Source],
-    *,
-    group: str,
-    generation: int,
-    remember_ms: int,
-    now_ms: Callable[[], int],
-) -> None:
-    """Keep earlier owners of the sources out; a ledger that restarted is verified against the log first."""
-    if not sources:
-        return
-    try:
-        await ledger.acquire(sources, group=group, generation=generation)
-    except LedgerLostError as lost:
-        if lost.cause != "check":
-            raise
-        observer.ledger_lost(lost.cause)
-        count = await check_nothing_is_lost(log, ledger, topics, remembered_since_ms=now_ms() - remember_ms)
-        await ledger.accept_incarnation()
-        _log.warning("ledger_accepted", accounts=count, why=str(lost))
-        await ledger.acquire(sources, group=group, generation=generation)
 
 
 async def check_same_log(
@@ -86,7 +67,6 @@ async def check_same_log(
     for desk, place in events.items():
         desk.event_end = ends[place]
         desk.said_before(
-            bets=acknowledged.get(TopicPartition(topics.bets, desk.partition), 0) - 1,
-            events=acknowledged.get(place, 0) - 1,
+            bets=acknowledged.get(TopicPartition(topics.bets, desk.partition), 0), events=acknowledged.get(place, 0)
         )
     return acknowledged

@@ -16,14 +16,16 @@ from typing import TYPE_CHECKING
 import structlog
 
 from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError
+from pokdeng.restore.books_said import BooksReader
 from pokdeng.rounds import CORRECTION_WINDOW_MS
 from pokdeng.rules import RULESET
-from pokdeng.settlement.engine import COMMIT_EVERY_S, Engine, wall_ms
+from pokdeng.settlement.engine import COMMIT_EVERY_S, Engine
 from pokdeng.settlement.expectation import expectation
 from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.house import House
 from pokdeng.settlement.pages import Pages
 from pokdeng.settlement.reporting import MetricsObserver
+from pokdeng.settlement.restoring import wall_ms
 from pokdeng.settlement.standing import Standing
 from pokdeng.settlement.tally import known_keys
 from pokdeng.settlement.voice import Voice
@@ -45,6 +47,7 @@ _log = structlog.get_logger(__name__)
 CHECK_AGAIN_S = 5.0
 TOPICS_EVERY_S = 30.0
 STANDING_EVERY_S = 5.0
+BOOKS_EVERY_S = 60.0
 STUCK_AFTER_S = 30.0
 """A worker with unread records whose engine has not turned for so long is stuck; so is one with such a partition."""
 LOOK_EVERY_S = 5.0
@@ -152,14 +155,10 @@ class Worker:
             reasons = await self._check_topics()
             if reasons:
                 return reasons
-            if await self._ledger.open():
-                return []
-            if await self._has_spoken():
-                lost = LedgerLostError("cold", "the store is empty, but the log holds decisions: restore it first")
-                if not self._waits_for or self._waits_for == ["starting"]:
-                    self.observer.ledger_lost(lost.cause)
-                return [f"ledger: {lost}"]
-            await self._ledger.create()
+            if not await self._ledger.open() and not await self._has_spoken():
+                await self._ledger.create()
+        except LedgerLostError:
+            return []  # the engine restores it
         except (LedgerUnavailableError, LogError) as error:
             return [str(error)]
         except LedgerError as error:
@@ -197,11 +196,12 @@ class Worker:
             now_ms=self._now_ms,
             commit_every_s=self._settings.commit_every_s,
         )
-        standing = self._standing = Standing(self._transport, topics, engine)
+        standing = self._standing = Standing(self._transport, topics, engine, clock_ms=self._now_ms)
         for topic in topics.inputs:
             self._metrics.set("partitions", counts[topic], topic)
         work = asyncio.create_task(engine.run(), name="engine")
         look = asyncio.create_task(self._watch_standing(standing), name="standing")
+        books = asyncio.create_task(self._watch_books(BooksReader(self._transport, topics)), name="books")
         watch = asyncio.create_task(self._watch_topics(engine, counts), name="topics")
         dog = asyncio.create_task(self._watch_places(engine), name="watchdog")
         stopped = asyncio.create_task(self._stopped.wait(), name="stop")
@@ -224,6 +224,7 @@ class Worker:
         finally:
             watch.cancel()
             look.cancel()
+            books.cancel()
             dog.cancel()
             await self._close(engine, work, stopped, failed)
 
@@ -255,6 +256,15 @@ class Worker:
             with self._metrics.guard():
                 standing.say_alarms()
             await asyncio.sleep(STANDING_EVERY_S)
+
+    async def _watch_books(self, books: BooksReader) -> None:
+        """Show by how much the books were out of balance when somebody last looked at them."""
+        while True:
+            with self._metrics.guard(), suppress(LogUnavailableError):
+                said = await books.newest()
+                for currency, difference in ({} if said is None else said.differences).items():
+                    self._metrics.set("books_difference", difference, currency)
+            await asyncio.sleep(BOOKS_EVERY_S)
 
     def topics_keep(self, kept_ms: Mapping[str, int]) -> None:
         """How long input topics keep records, milliseconds by name; below 0 for ever. Called with each topic check."""
@@ -308,7 +318,8 @@ class Worker:
             return ["stopping"]
         engine = self.engine
         if engine is None or not engine.is_recovered:
-            return ["partitions are not assigned or not recovered"]
+            why = [] if engine is None else engine.why_not_ready
+            return why or ["partitions are not assigned or not recovered"]
         stuck = self.why_not_live()
         return stuck or engine.why_not_ready
 

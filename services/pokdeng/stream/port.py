@@ -101,6 +101,12 @@ class Log(Protocol):
     async def stop(self) -> None:
         """Call `listener.revoked()` if something is assigned, then leave the group and close. Idempotent."""
 
+    async def rejoin(self) -> None:
+        """Give everything owned back and be assigned anew, soon: reading begins again at what is committed.
+
+        The listener is told as in any rebalance: `revoked`, then `assigned`. Returns at once.
+        """
+
     async def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The log's end of each partition as of an instant after this was called (the offset the next record gets).
 

@@ -81,7 +81,8 @@ WRITES: Final[Mapping[Role, tuple[TopicKind, ...]]] = {
     Role.FLOOR: (TopicKind.TABLE_EVENTS,),
     Role.GATEWAY: (TopicKind.BETS,),
     Role.CASHIER: (TopicKind.FUNDS,),
-    Role.SUPERVISOR: INPUTS,
+    # What was done about a dead letter is recorded beside it.
+    Role.SUPERVISOR: (*INPUTS, TopicKind.DEAD_LETTERS),
 }
 READS: Final[Mapping[Role, tuple[TopicKind, ...]]] = {
     Role.SETTLEMENT: (*INPUTS, *FACTS, TopicKind.CHECKPOINTS),

@@ -82,6 +82,11 @@ class BatchApp(faust.App):
         consumer: Any = self.consumer
         await consumer.commit_exactly(offsets)
 
+    async def rejoin(self) -> None:
+        """Have the consumer join its group anew."""
+        consumer: Any = self.consumer
+        await consumer.rejoin()
+
     async def _slices(self, stream: Any) -> None:
         deliver = self.feed.deliver
         async for event in stream.events():

@@ -105,6 +105,13 @@ class KafkaLog:
             raise LogError("not started")
         await self._guard.wait()
 
+    async def rejoin(self) -> None:
+        """Give everything back and be assigned anew."""
+        guard, feed, app = self._guard, self._feed, self._app
+        if guard is not None and feed is not None and app is not None and not (guard.is_over or feed.is_closing):
+            with unavailable("joining the group again"):
+                await app.rejoin()
+
     async def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The log's end of each partition as of an instant after this was called."""
         return await self._offsets.ends(partitions)

@@ -79,6 +79,14 @@ class BatchThread(AIOKafkaConsumerThread):
         kafka_offsets = {KafkaPartition(*partition): offset for partition, offset in offsets.items()}
         await self.call_thread(self._ensure_consumer().commit, kafka_offsets)
 
+    async def rejoin(self) -> None:
+        """Have the coordinator join the group anew."""
+        await self.call_thread(self._rejoin)
+
+    async def _rejoin(self) -> None:
+        consumer: Any = self._ensure_consumer()
+        consumer._coordinator.request_rejoin()  # noqa: SLF001
+
     async def _fetch(self, partitions: set[TopicPartition]) -> Fetched:
         consumer: Any = self._ensure_consumer()
         subscriptions = consumer._subscription  # noqa: SLF001
@@ -138,6 +146,10 @@ class BatchConsumer(Consumer):
     async def commit_exactly(self, offsets: dict[TopicPartition, int]) -> None:
         """Commit what aiokafka's consumer commits, with what it raises."""
         await self._thread.commit_exactly(offsets)
+
+    async def rejoin(self) -> None:
+        """Have the coordinator join the group anew, as after any change of it."""
+        await self._thread.rejoin()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Made by Faust."""

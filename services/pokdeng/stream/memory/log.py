@@ -95,6 +95,12 @@ class MemoryLog:
             raise LogError("not started")
         await self._guard.wait()
 
+    async def rejoin(self) -> None:
+        """Give everything back and be assigned anew."""
+        self._reach()
+        if self._guard is not None and not (self._guard.is_over or self._is_stopping):
+            self._group.join(self._member)
+
     async def end_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """The log's end of each partition."""
         await self._answer()
