@@ -123,20 +123,11 @@ class Facts:
 
     def _say_round(self, some: Batch, table: TableId, round_id: RoundId, partition: int, source: str) -> None:
         shoe = ShoeNote("S1", 8, "2h", 100, "0", None)
+        now_ms = time.time_ns() // 1_000_000
         finished = Finished(
-            "S1",
-            0,
-            17,
-            0,
-            50,
-            1,
-            None,
-            time.time_ns() // 1_000_000,
-            1,
-            "Th9c" * 6,
-            shoe,
+            "S1", 0, 17, 0, 50, 1, None, now_ms, 1, 17, now_ms, self._bets, {_THB: (1, 1)}, "Th9c" * 6, shoe,
             TableNote(17, "S1", round_id, (shoe,)),
-        )
+        )  # fmt: skip
         value = msgspec.json.encode({"type": "round_settled", "table_id": table, "round_id": round_id, "revision": 1})
         said = [*headers("round_settled", "r", _NOW, source), (HEADER, encode_note(finished))]
         place = TopicPartition(self._topics.rounds, partition)

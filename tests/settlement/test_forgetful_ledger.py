@@ -1,4 +1,4 @@
-"""A ledger that forgot its newest notes: nothing is said by what it does not know any more, and it is not taken back."""
+"""A ledger that forgot its newest notes: nothing is said by what it does not know now, and it is not taken back."""
 
 from __future__ import annotations
 

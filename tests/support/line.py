@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_store import MemoryStore
+from pokdeng.rounds import CORRECTION_WINDOW_MS
 from pokdeng.settlement.engine import Engine
 from pokdeng.settlement.house import House
 from pokdeng.settlement.limits import Limits
@@ -65,6 +66,11 @@ class Line:
         self.observer: Observer = SilentObserver()
         """Whom workers tell what they did; those started from now on."""
         self.new_ledger = ledger or (lambda: MemoryLedger(self.store))
+        self._elapsed_s = 0.0
+
+    def elapse(self, seconds: float) -> None:
+        """Let time pass for workers at once; the broker's and the store's clocks are their own."""
+        self._elapsed_s += seconds
 
     def records(self, *kinds: TopicKind) -> list[Record]:
         """All records of these topics, by topic, partition and offset."""
@@ -82,6 +88,7 @@ class Line:
             limits=self.limits,
             voice=Voice(self.topics, dict.fromkeys(self.topics.names, self.partitions)),
             remember_ms=REMEMBER_MS,
+            correction_window_ms=CORRECTION_WINDOW_MS,
             table_partitions=self.partitions,
             funds_partitions=self.partitions,
             quiet_ms=self.quiet_ms,
@@ -108,8 +115,15 @@ class Line:
             others=(self.topics.funds,),
             name=name,
         )
-        now_ms = self.broker._clock_ms
-        engine = Engine(log, ledger, self.house(), self.observer, group=group, now_ms=now_ms)
+        engine = Engine(
+            log,
+            ledger,
+            self.house(),
+            self.observer,
+            group=group,
+            clock=lambda: time.monotonic() + self._elapsed_s,
+            now_ms=self.broker._clock_ms,
+        )
         await log.start(engine)
         return RunningWorker(self, log, ledger, engine, group)
 

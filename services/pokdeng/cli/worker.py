@@ -145,6 +145,7 @@ def command(
         limits=limits,
         group=group,
         remember_ms=remember_ms,
+        correction_window_ms=correction_window_ms,
         http_host=http_host,
         http_port=http_port,
         dead_letter_fuse=dead_letter_fuse,

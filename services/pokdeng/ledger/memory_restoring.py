@@ -52,7 +52,8 @@ class MemoryRestoring:
         return self._standing()
 
     async def begin(self) -> str:
-        """Have every bucket refuse every writer."""
+        """Have every bucket refuse every writer. Whoever led leads anew: the server may have restarted meanwhile."""
+        self._term = 0
         return await self._call("begin", 0, self._begin)
 
     async def say_quiet(self, restore: str, waits_ms: Mapping[Source, int]) -> None:
@@ -255,8 +256,14 @@ def _put_bets(bets: Sequence[RestoredBet], bucket: Bucket) -> None:
         if bet.offset < 0:
             known = of_round.get(bet_id)
             if known is not None:
-                changed = replace(known.record, state=bet.state, returned=Minor(bet.returned), revision=bet.revision)
-                of_round[bet_id] = Bet(changed, known.after_hold, None, end)
+                changed = replace(
+                    known.record,
+                    state=bet.state,
+                    returned=Minor(bet.returned),
+                    revision=bet.revision,
+                    reversed=Minor(bet.reversed),
+                )
+                of_round[bet_id] = Bet(changed, known.after_hold, None, end, is_settled_anew=bet.revision > 1)
             continue
         record = BetRecord(
             account=AccountId(bet.account),
@@ -272,9 +279,14 @@ def _put_bets(bets: Sequence[RestoredBet], bucket: Bucket) -> None:
             taken=Minor(bet.taken),
             returned=Minor(bet.returned),
             revision=bet.revision,
+            reversed=Minor(bet.reversed),
         )
         of_round[bet_id] = Bet(
-            record, _after(bet.after_hold), bet.cancel_offset if bet.cancel_offset >= 0 else None, end
+            record,
+            _after(bet.after_hold),
+            bet.cancel_offset if bet.cancel_offset >= 0 else None,
+            end,
+            is_settled_anew=bet.revision > 1,
         )
 
 

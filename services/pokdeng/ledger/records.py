@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pokdeng.ledger.restoring import AfterState, RestoredBet, RestoredTransfer
 
 _KIND: Final = {BetState.ACCEPTED: 1, BetState.REFUSED: 2, BetState.WITHDRAWN: 3, BetState.SETTLED: 4}
+_SETTLED_ANEW: Final = 5
 _CODE: Final = {bet.value: code for code, bet in enumerate(Bet)}
 _SHORT: Final = struct.Struct(">BIBIBI").pack
 _LONG: Final = struct.Struct(">BqBqBq").pack
@@ -34,19 +35,26 @@ def encode_answer(after: AfterState) -> bytes:
     return _LONG(_INT64, available, _INT64, held, _INT64, sequence)
 
 
+def _kind(bet: RestoredBet) -> int:
+    return _SETTLED_ANEW if bet.revision > 1 else _KIND[bet.state]
+
+
 def encode_end(bet: RestoredBet) -> bytes:
     """What follows a bet's first answer: nothing while it stands, else how it ended."""
     if bet.after_end is None:
         return b""
     more, revision = (bet.cancel_offset, 0) if bet.state is BetState.WITHDRAWN else (bet.returned, bet.revision)
-    return more.to_bytes(7, "little", signed=True) + revision.to_bytes(3, "little") + encode_answer(bet.after_end)
+    end = more.to_bytes(7, "little", signed=True) + revision.to_bytes(3, "little")
+    if revision > 1:
+        end += bet.reversed.to_bytes(7, "little", signed=True)
+    return end + encode_answer(bet.after_end)
 
 
 def encode_bet(bet: RestoredBet) -> bytes:
     """The stored form of a bet."""
     name = bet.account.encode()
     first = _encode(bet.reason) if bet.after_hold is None else encode_answer(bet.after_hold)
-    head = _KIND[bet.state] | _CODE[bet.bet] << 8 | len(name) << 16 | len(first) << 24
+    head = _kind(bet) | _CODE[bet.bet] << 8 | len(name) << 16 | len(first) << 24
     return b"".join((
         head.to_bytes(4, "little"),
         bet.offset.to_bytes(7, "little", signed=True),
@@ -62,7 +70,7 @@ def encode_bet(bet: RestoredBet) -> bytes:
 def revise(stored: bytes, bet: RestoredBet) -> bytes:
     """A stored bet, ended otherwise."""
     begins = _HEAD_SIZE + stored[2] + stored[3]
-    return bytes((_KIND[bet.state],)) + stored[1:begins] + encode_end(bet)
+    return bytes((_kind(bet),)) + stored[1:begins] + encode_end(bet)
 
 
 def encode_transfer(transfer: RestoredTransfer) -> bytes:

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 Command: TypeAlias = tuple[Any, ...]
 
-_KEY_OF: Final = {"EVALSHA": 3, "SCAN": 3}
-"""Where the key stands that says which slot a command is for; at 1 in all others. A SCAN has it in its pattern."""
+_KEY_OF: Final = {"EVALSHA": 3, "SCAN": 3, "INFO": 2}
+"""Where the key stands that says which slot a command is for; at 1 in all others. A SCAN has it in its pattern, an INFO
+behind what the server is told: it is asked of the server that has the key."""
 _SLOT_GONE: Final = (
     exceptions.AskError,
     exceptions.ClusterDownError,
@@ -53,10 +54,16 @@ class _Node:
                     pipeline.execute_command("SCRIPT LOAD", script(name).text)
             loading = len(pipeline)
             for command in commands:
-                pipeline.execute_command(*command)
+                pipeline.execute_command(*(command[:2] if command[0] == "INFO" else command))
             if copies is not None:
                 pipeline.execute_command(*copies)
-            replies: list[Any] = await pipeline.execute(raise_on_error=False)
+            try:
+                replies: list[Any] = await pipeline.execute(raise_on_error=False)
+            except RuntimeError as error:
+                if "closed" not in str(error):
+                    raise
+                # uvloop's word for a connection that ended while it was written to
+                raise exceptions.ConnectionError(str(error)) from error
         if copies is not None:
             _check_copies(replies.pop(), copies[1])
         self.are_scripts_loaded = not any(isinstance(reply, exceptions.NoScriptError) for reply in replies)

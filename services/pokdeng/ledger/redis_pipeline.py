@@ -75,6 +75,8 @@ class RedisPipeline:
                 failure = _failure_in(replies)
             except (exceptions.ConnectionError, exceptions.TimeoutError, OSError) as error:
                 failure = error
+            except exceptions.ResponseError as error:  # to what the nodes ask for themselves
+                failure = _failure_in([error])
             if failure is None:
                 return replies
             if loop.time() + pause_s > deadline:

@@ -89,11 +89,14 @@ class RedisRestoring:
     async def standing(self) -> Standing:
         """How the store is found now."""
         keys = [self._key(bucket, "m") for bucket in range(self._buckets)]
-        found = await self._pipeline.call("look", [([key], []) for key in keys])
-        verified = {(run_id, now) for _, _, _, run_id, now, *_ in found}
-        if any(not run_id for run_id, _ in verified):
+        found = await self._pipeline.send(
+            [command for key in keys for command in (("INFO", "server", key), ("HGET", key, "r"))]
+        )
+        rows = found[1::2]
+        if None in rows:
             return Standing.EMPTY
-        return Standing.SOUND if all(run_id == now for run_id, now in verified) else Standing.DOUBTFUL
+        run_ids = [server["run_id"].encode() for server in found[::2]]
+        return Standing.SOUND if rows == run_ids else Standing.DOUBTFUL
 
     async def begin(self) -> str:
         """Have every bucket refuse every writer. Bucket 0 is asked: it is opened last, so if it is sound all are."""

@@ -83,6 +83,8 @@ class RestoredBet(NamedTuple):
     cancel_offset: int
     after_end: AfterState | None
     after_reversal: AfterState | None
+    reversed: int = 0
+    """What the revision before returned; 0 in the first."""
 
 
 class RestoredTransfer(NamedTuple):

@@ -314,6 +314,12 @@ def _after(balance: Balance | None) -> After | None:
     return None if balance is None else After(balance.available, balance.held, balance.sequence)
 
 
+def _reversed(entry: Entry) -> int:
+    """What the latest revision that was said to its end has reversed."""
+    ended, undone = entry.ended, entry.reversed
+    return undone.reversed if ended is not None and undone is not None and undone.revision == ended.revision else 0
+
+
 def restored_bet(entry: Entry) -> RestoredBet:
     """A bet as the ledger remembers it."""
     began, ended = entry.began, entry.ended
@@ -346,4 +352,5 @@ def restored_bet(entry: Entry) -> RestoredBet:
         cancel_offset,
         None if ended is None else ended.balance,
         None if entry.reversed is None else entry.reversed.balance,
+        _reversed(entry),
     )

@@ -89,34 +89,3 @@ def newest(slots: dict[str, Slot], log: Log, topics: Topics, *, remember_ms: int
         return None
     _, slot, end = max(usable, key=lambda one: one[0])
     return StoredCheckpoint(slot, end, lambda: stored(log, topics))
-
-
-class BooksWatch:
-    """What the newest complete checkpoint says of the books. Reads each record of the topic once."""
-
-    def __init__(self, log: Log, topics: Topics) -> None:
-        """Nothing is read yet."""
-        self._log = log
-        self._topics = topics
-        self._next: dict[TopicPartition, int] = {}
-        self._number = 0
-
-    async def look(self) -> dict[str, int]:
-        """By currency, by how much the books were out of balance; empty where there is no newer checkpoint."""
-        places = await places_of(self._log, self._topics)
-        ends = await self._log.end_offsets(places)
-        begin = await self._log.beginning_offsets(places)
-        found: dict[str, int] = {}
-        for place in places:
-            start = max(self._next.get(place, 0), begin[place])
-            while start < ends[place]:
-                until = min(start + _A_FEW, ends[place])
-                for record in await self._log.read(place, start, until):
-                    if record.value is None or not (record.key or b"").endswith(f"|{END}".encode()):
-                        continue
-                    end = decode_end(record.value)
-                    if end.number > self._number:
-                        self._number = end.number
-                        found = {currency: books.difference for currency, books in end.books.items()}
-                start = self._next[place] = until
-        return found

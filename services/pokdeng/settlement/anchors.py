@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pokdeng.stream.port import Log, TopicPartition
 
 _Anchor = tuple[int, int, int]
+_ANY = 2**63
+"""Above every offset."""
 
 
 def anchor_note(
@@ -80,11 +82,13 @@ async def check_commits(log: Log, ledger: Ledger, partitions: Sequence[TopicPart
 
 async def _noted(ledger: Ledger, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, _Anchor]:
     pages = await ledger.recall([page_of(partition) for partition in partitions])
-    return {
-        partition: msgspec.json.decode(page[MARK], type=_Anchor)
-        for partition, page in zip(partitions, pages, strict=True)
-        if MARK in page
-    }
+    return {partition: _decoded(page[MARK]) for partition, page in zip(partitions, pages, strict=True) if MARK in page}
+
+
+def _decoded(note: bytes) -> _Anchor:
+    """A note; one of a version that did not note what is committed cannot tell that any of it is missing."""
+    offset, at_ms, *committed = msgspec.json.decode(note, type=tuple[int, ...])
+    return offset, at_ms, committed[0] if committed else _ANY
 
 
 def page_of(partition: TopicPartition) -> str:

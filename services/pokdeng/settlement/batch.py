@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pokdeng.events.reasons import DeadLetterReason
-    from pokdeng.ledger.port import Answer, Note, Operation
+    from pokdeng.ledger.port import Answer, Note, Operation, Revise
     from pokdeng.settlement.tally import Key
     from pokdeng.settlement.voice import Voice
     from pokdeng.stream.port import Message, Record
@@ -35,6 +35,7 @@ class Batch:
 
     __slots__ = (
         "_reaction",
+        "_revised",
         "_subjects",
         "acknowledged",
         "applied_at",
@@ -47,6 +48,7 @@ class Batch:
         "operations",
         "read_before",
         "records",
+        "revisions",
         "round_facts",
         "rounds",
         "spans",
@@ -65,6 +67,9 @@ class Batch:
         """Whom to tell the answers: for runs of operations, a callable and what each operation is about."""
         self._reaction: Reaction | None = None
         self._subjects: list[Any] = []
+        self.revisions: list[Revise] = []
+        """Bets to be settled anew, before the operations; and whom to tell the answers."""
+        self._revised: list[tuple[Reaction, object]] = []
         self.notes: list[Note] = []
         self.facts: Outbox = defaultdict(list)
         self.dead_letters: Outbox = defaultdict(list)
@@ -94,6 +99,17 @@ class Batch:
             self._reaction, self._subjects = reaction, []
             self.spans.append((reaction, self._subjects))
         self._subjects.append(subject)
+
+    def ask_revision(self, revise: Revise, reaction: Reaction, subject: object) -> None:
+        """Have the ledger settle a bet anew, and tell `reaction` what became of it."""
+        self.revisions.append(revise)
+        self._revised.append((reaction, subject))
+
+    def revised(self, answers: Sequence[Answer]) -> None:
+        """Tell each answer to a revision to whom it concerns, in order."""
+        told, self._revised, self.revisions = self._revised, [], []
+        for answer, (reaction, subject) in zip(answers, told, strict=True):
+            reaction([answer], [subject])
 
     def answered(self, answers: Sequence[Answer]) -> None:
         """Tell each answer to whom it concerns, in order; then make the records of the rounds that ended.

@@ -24,9 +24,10 @@ from pokdeng.settlement.progress import Progress
 from pokdeng.settlement.recall import recall
 from pokdeng.settlement.recovery import read_back
 from pokdeng.settlement.restoring import wall_ms
+from pokdeng.settlement.revising import begin_due
 from pokdeng.settlement.speaker import Speaker
 from pokdeng.settlement.takeover import all_or_nothing, check_same_log, starting_offsets
-from pokdeng.settlement.watchdog import Place
+from pokdeng.settlement.watchdog import places_of
 from pokdeng.stream.merge import FIRST, SECOND, Merge
 from pokdeng.stream.port import TopicPartition
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from pokdeng.ledger.port import Ledger, Source
     from pokdeng.settlement.house import House
     from pokdeng.settlement.observer import Observer
+    from pokdeng.settlement.watchdog import Places
     from pokdeng.stream.port import Assignment, Log, Record
 
 _log = structlog.get_logger(__name__)
@@ -112,6 +114,7 @@ class Engine:
         self._wake.set()
 
     async def _own(self, assignment: Assignment) -> None:
+        began = self._clock()
         async with self._turn, all_or_nothing(self._desks, self._cashiers):
             topics = self._house.topics
             tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
@@ -134,7 +137,14 @@ class Engine:
             read = await self._take_over(assignment.generation)
             self._progress = Progress(self._transport, self._ledger, self._house)
             self.is_recovered = True
-            _log.info("assigned", tables=tables, funds=funds, generation=assignment.generation, read_back=read)
+            _log.info(
+                "assigned",
+                tables=tables,
+                funds=funds,
+                generation=assignment.generation,
+                read_back=read,
+                recovered_s=round(self._clock() - began, 3),
+            )
 
     async def _take_over(self, generation: int) -> int:
         """Keep earlier owners out and learn what was said; a ledger that is lost is restored first."""
@@ -270,7 +280,7 @@ class Engine:
         self._wake.set()
         return reasons
 
-    async def places(self) -> dict[Source, Place]:
+    async def places(self) -> Places:
         """Where each source stands, and whether it has more to read. Nothing while it need not move.
 
         Raises:
@@ -278,24 +288,7 @@ class Engine:
         """
         if self._is_paused or not self.is_recovered:
             return {}
-        topics = self._house.topics
-        owned: dict[Source, tuple[list[TopicPartition], list[int], int]] = {}
-        for desk in self._desks.values():
-            parts = [TopicPartition(topics.table_events, desk.partition), TopicPartition(topics.bets, desk.partition)]
-            waiting = desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND)
-            owned[desk.source] = (parts, [desk.next_event, desk.next_bet], waiting)
-        for cashier in self._cashiers.values():
-            part = TopicPartition(topics.funds, cashier.partition)
-            owned[cashier.source] = ([part], [cashier.next_transfer], cashier.waiting)
-        delivered = {part: self._transport.position(part) for parts, _, _ in owned.values() for part in parts}
-        ends = await self._transport.end_offsets(list(delivered))
-        return {
-            source: Place(
-                (*(delivered[part] for part in parts), *done),
-                waiting > 0 or any(ends[part] > delivered[part] for part in parts),
-            )
-            for source, (parts, done, waiting) in owned.items()
-        }
+        return await places_of(self._transport, self._house.topics, self._desks.values(), self._cashiers.values())
 
     @property
     def is_idle(self) -> bool:
@@ -328,6 +321,11 @@ class Engine:
             for desk in self._desks.values()
             for book in desk.books.values()
         )
+
+    @property
+    def stopped_corrections(self) -> int:
+        """How many settled rounds have a correction that cannot be begun."""
+        return sum(desk.revisions.stopped for desk in self._desks.values())
 
     @property
     def desks(self) -> Collection[Desk]:
@@ -371,6 +369,8 @@ class Engine:
 
     async def _fold(self) -> Batch:
         batch = Batch(self._house.voice, self._read_before)
+        if any(desk.revisions for desk in self._desks.values()):
+            await begin_due(self._ledger, self._desks.values(), batch, self._house, self._clock())
         desks = self._taken_desks()
         if desks:
             limit = max(BATCH_RECORDS // 8, BATCH_RECORDS // len(desks))
@@ -390,6 +390,10 @@ class Engine:
         return [desk for desk in self._desks.values() if desk.partition not in stopped]
 
     async def _apply(self, batch: Batch) -> None:
+        if batch.revisions:
+            self._ledger_asked_at = self._clock()
+            batch.revised(await self._ledger.revise(batch.revisions))
+            self._ledger_asked_at = None
         if batch.operations:
             began = self._ledger_asked_at = self._clock()
             answers = await self._ledger.apply(batch.operations)

@@ -123,12 +123,16 @@ class Progress:
         await self._log.publish(said)
 
     async def _anchor(self, desks: list[Desk], cashiers: list[Cashier], offsets: dict[TopicPartition, int]) -> None:
-        """Note the newest acknowledged record of each partition, and what is to be committed: see `anchors`."""
+        """Note the newest acknowledged record of each partition, and what is to be committed: see `anchors`.
+
+        While a correction waits the note of table events stays where it is: up to it everything is dealt with.
+        """
         topics = self._house.topics
         newest = {
             (desk.source, TopicPartition(topic, desk.partition)): place
             for desk in desks
             for topic, place in zip((topics.table_events, topics.bets), desk.newest, strict=True)
+            if topic == topics.bets or not desk.revisions
         } | {(cashier.source, TopicPartition(topics.funds, cashier.partition)): cashier.newest for cashier in cashiers}
         notes: list[Note] = []
         for (source, partition), place in newest.items():
@@ -149,7 +153,7 @@ class Progress:
         if offsets is None:
             return  # the group rebalanced: the next owner goes on from what was committed before
         self._committed.update(offsets)
-        names = [RoundName(desk.source, *key) for desk, over in passed for key in over]
+        names = [RoundName(desk.source, *key) for desk, over in passed for key in over if key not in desk.revisions]
         if names:
             await self._ledger.finish(names, ttl_ms=self._house.remember_ms)
         for desk, over in passed:

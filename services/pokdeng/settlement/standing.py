@@ -81,6 +81,7 @@ class Standing:
         engine = self._engine
         metrics.set("rounds_open", engine.open_rounds)
         metrics.set("rounds_held", engine.held_rounds)
+        metrics.set("corrections_stopped", engine.stopped_corrections)
         ages: dict[bool, int] = {False: 0, True: 0}
         for _, age_ms, is_held in self._rounds():
             ages[is_held] = max(ages[is_held], age_ms)

@@ -66,5 +66,7 @@ async def check_same_log(
             )
     for desk, place in events.items():
         desk.event_end = ends[place]
-        desk.said_before(acknowledged.get(TopicPartition(topics.bets, desk.partition), 0))
+        desk.said_before(
+            bets=acknowledged.get(TopicPartition(topics.bets, desk.partition), 0), events=acknowledged.get(place, 0)
+        )
     return acknowledged
