@@ -168,9 +168,9 @@ async def play_deposits(log: KafkaLog, player: Player) -> None:
     await log.publish(player.deposits())
 
 
-async def play_backlog(log: KafkaLog, player: Player, waves: int) -> None:
-    """Write waves as fast as they are acknowledged."""
-    for wave in range(waves):
+async def play_backlog(log: KafkaLog, player: Player, waves: int, *, first: int = 0) -> None:
+    """Write waves, from the `first` on, as fast as they are acknowledged."""
+    for wave in range(first, first + waves):
         await _open(log, player, wave)
         batch: dict[TopicPartition, list[Message]] = {}
         for partition, message in player.betting(wave):

@@ -78,7 +78,7 @@ def _panel(one: Drawn) -> str:
 
 
 def _number(one: Drawn) -> str:
-    values = [float(series["values"][-1][1]) for _, found in one.found for series in found]
+    values = [points[-1][1] for _, points in _lines(one) if points]
     if not values:
         return (
             f"<div class=n style='background:#888;font-size:20px'>{html.escape(one.panel.no_value or 'no data')}</div>"

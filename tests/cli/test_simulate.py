@@ -40,6 +40,8 @@ def said(*, is_terminal: bool) -> str:
         (["--mischief", "2"], "2.0 is not in the range"),
         (["--rate", "nan"], "POKDENG_RATE"),
         (["--mischief", "nan"], "POKDENG_MISCHIEF"),
+        (["--corrections", "1.1"], "1.1 is not in the range"),
+        (["--corrections", "nan"], "POKDENG_CORRECTIONS"),
         (["--prefix", "a b"], "cannot begin topic names"),
         (["--no-such-option"], "No such option"),
     ],

@@ -58,7 +58,7 @@ def cluster_url() -> Iterator[str]:
 
 @pytest.fixture(params=["memory", "embedded", "cluster", *(["given"] if HAS_REDIS else [])])
 def world(request: pytest.FixtureRequest) -> World:
-    """The twin, the embedded server, a cluster of three, and a Redis that is given or in a container, if there is one."""
+    """The twin, the embedded server, a cluster of three, and a Redis that is given or in a container."""
     if request.param == "memory":
         return MemoryWorld()
     if request.param == "cluster":

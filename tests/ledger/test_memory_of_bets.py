@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pokdeng.events.ids import AccountId, Minor
 from pokdeng.events.reasons import BetReason
-from pokdeng.ledger.port import Account, BetRecord, BetState, Hold, Note, Status
+from pokdeng.ledger.port import FOR_EVER, Account, BetRecord, BetState, Hold, Note, Status
 from pokdeng.rules import Bet
 from tests.ledger.world import (
     TABLES,
@@ -33,7 +33,13 @@ TWO = AccountId("A-2")
 
 
 def recorded(
-    of: Hold, state: BetState, *, returned: int = 0, revision: int = 0, reason: BetReason | None = None
+    of: Hold,
+    state: BetState,
+    *,
+    returned: int = 0,
+    revision: int = 0,
+    reason: BetReason | None = None,
+    reversed_: int = 0,
 ) -> BetRecord:
     """What is remembered of a bet."""
     return BetRecord(
@@ -50,6 +56,7 @@ def recorded(
         taken=Minor(0) if state is BetState.REFUSED else of.taken,
         returned=Minor(returned),
         revision=revision,
+        reversed=Minor(reversed_),
     )
 
 
@@ -159,8 +166,13 @@ async def test_a_page_lives_as_long_as_its_last_note_says(world: World) -> None:
             Note(TABLES, "short", "x", b"1", keep_first=True, ttl_ms=60_000),
             Note(TABLES, "short", "y", b"2", keep_first=True, ttl_ms=None),
             Note(TABLES, "long", "x", b"3", keep_first=True, ttl_ms=None),
+            Note(TABLES, "saved", "x", b"4", keep_first=True, ttl_ms=60_000),
+            Note(TABLES, "saved", "y", b"5", keep_first=True, ttl_ms=FOR_EVER),
         ]
     )
     assert await ledger.recall(["short"]) == [{"x": b"1", "y": b"2"}]
     await world.expire()
-    assert await ledger.recall(["short", "long"]) == [{}, {"x": b"3"}]
+    assert await ledger.recall(["short", "long", "saved"]) == [{}, {"x": b"3"}, {"x": b"4", "y": b"5"}]
+    await ledger.remember([Note(TABLES, "saved", "x", b"4", keep_first=True, ttl_ms=60_000)])
+    await world.expire()
+    assert await ledger.recall(["saved"]) == [{}]

@@ -23,6 +23,7 @@ from pokdeng.ledger.port import (
     Ledger,
     Operation,
     Refuse,
+    Revise,
     RoundName,
     Settle,
     Source,
@@ -360,6 +361,12 @@ def withdraw(of: Hold, offset: int, *, account: AccountId | None = None) -> With
 def settle(of: Hold, returned: int, *, revision: int = 1, account: AccountId | None = None) -> Settle:
     """The settlement of a bet."""
     return Settle(of.source, account or of.account, of.table, of.round, of.bet_id, Minor(returned), revision)
+
+
+def revise(of: Hold, before: int, returned: int, *, revision: int = 2, account: AccountId | None = None) -> Revise:
+    """A bet that returned `before` is settled anew."""
+    name = (account or of.account, of.table, of.round, of.bet_id)
+    return Revise(of.source, *name, Minor(before), Minor(returned), revision)
 
 
 def name_of(of: Hold) -> BetName:

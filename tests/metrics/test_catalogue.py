@@ -22,6 +22,7 @@ pokdeng_books_difference_minor_units gauge currency
 pokdeng_rounds_total counter result
 pokdeng_rounds_open gauge
 pokdeng_rounds_held gauge
+pokdeng_corrections_stopped gauge
 pokdeng_funds_total counter decision reason
 pokdeng_dead_letters_total counter topic reason
 pokdeng_duplicates_total counter topic
@@ -39,6 +40,7 @@ pokdeng_oldest_held_round_seconds gauge
 pokdeng_input_partitions gauge topic
 pokdeng_input_retention_seconds gauge topic
 pokdeng_dead_letters_truncated_total counter
+pokdeng_dead_letter_fuses_open gauge
 """
 WRITTEN_DOWN = [line for line in (CONTRACT + BESIDE_IT).splitlines() if line]
 

@@ -18,7 +18,7 @@ HEADINGS = ["## What it means", "## What to look at", "## What to do", "## What 
 COMMANDS = {
     "topics check", "balances verify", "balances rebuild", "balances checkpoint", "balances show", "audit",
     "rounds show", "rounds explain", "rounds cancel", "rounds resume", "dead-letters list", "dead-letters show",
-    "dead-letters replay", "dead-letters discard", "explain", "odds",
+    "dead-letters replay", "dead-letters discard", "dead-letters fuse", "explain", "odds",
 }  # fmt: skip
 ALL_ALERTS = rules_of(ALERTS)
 by_name = pytest.mark.parametrize("alert", ALL_ALERTS, ids=lambda alert: alert["alert"])

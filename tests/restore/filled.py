@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_store import MemoryStore
+from pokdeng.ledger.port import BetState
 from pokdeng.restore.folding import Times
 from pokdeng.restore.reading import ends_of, fact_partitions
 from pokdeng.restore.restore import Restored, answered_funds, fill
-from pokdeng.restore.stored import find_checkpoint
+from pokdeng.restore.stored import find_checkpoint, noted_tables
 from pokdeng.settlement.past import Past
 from pokdeng.stream.memory import MemoryLog
 from tests.support.line import INPUTS, REMEMBER_MS
@@ -38,12 +39,15 @@ async def fill_ledger(
     """A ledger that takes no writers, filled from all that was said, and opened."""
     restoring = ledger.restoring()
     log = reader(line)
+    past = Past(remember_ms=remember_ms)
+    for table_id, note in (await noted_tables(log, line.topics)).items():
+        past.know_noted_table(table_id, note)
     assert await restoring.lead(await restoring.begin(), "test")
     restored = await fill(
         log,
         line.topics,
         restoring,
-        Past(remember_ms=remember_ms),
+        past,
         ends=await ends_of(log, await fact_partitions(log, line.topics)),
         times=Times(now_ms=now_ms, remember_ms=remember_ms, transfer_ttl_ms=TRANSFER_TTL_MS),
         checkpoint=await find_checkpoint(log, line.topics) if from_checkpoint else None,
@@ -77,3 +81,15 @@ def pages(store: MemoryStore) -> dict[str, dict[str, bytes]]:
     return {
         page: fields for bucket in store.buckets for page, fields in bucket.notes.items() if not page.startswith("log|")
     }
+
+
+def check_same_contents(restored: MemoryStore, living: MemoryStore) -> None:
+    """Every balance, bet and transfer is there as it was; what was refused may be a record instead of a note."""
+    for there, was in zip(restored.buckets, living.buckets, strict=True):
+        assert there.accounts == was.accounts
+        assert there.transfers == was.transfers
+        for round_, bets in there.rounds.items():
+            known = was.rounds.get(round_, {})
+            assert {bet_id: bets.get(bet_id) for bet_id in known} == known
+            assert all(bets[bet_id].record.state is BetState.REFUSED for bet_id in bets.keys() - known.keys())
+        assert was.rounds.keys() <= there.rounds.keys()

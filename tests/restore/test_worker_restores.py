@@ -179,6 +179,34 @@ def test_a_leader_killed_at_any_step_is_followed_by_another(step: str, skip: int
     asyncio.run(go())
 
 
+@pytest.mark.parametrize("call", ["quiet", "unquiet", "clear", "put", "open"])
+def test_a_ledger_that_restarts_while_it_is_restored_is_restored_all_the_same(call: str) -> None:
+    """Its leader gives the attempt up, keeps the lead and begins again."""
+
+    async def go() -> None:
+        line = Line()
+        is_left = True
+
+        async def restart(name: str, _bucket: int) -> None:
+            nonlocal is_left
+            if name == call and is_left:
+                is_left = False
+                line.store.new_incarnation()
+
+        async with line.worker() as worker:
+            await worker.owns()
+            await perform(script(PLAY), MemorySender(line.broker, line.topics), opened=worker.caught_up)
+            await worker.caught_up()
+            line.store.flush()
+            line.store.after = restart
+            await perform(script(MORE), MemorySender(line.broker, line.topics))
+            await worker.caught_up()
+            assert not is_left
+            await exact(line, worker)
+
+    asyncio.run(go())
+
+
 def test_two_workers_do_not_lead_at_once() -> None:
     """Who stands still while it leads finds itself deposed at its next write, and nothing of it is written."""
 

@@ -9,6 +9,7 @@
     cancel R-1 @400                         -> taken             the same of a bet's cancel
     closed R-1                              -> ends R-1
     deal R-2 W                              -> applied; last ends R-2
+    corrected R-2 banker 1 5h               -> revises R-2
 
 Event ids and broker times count up by themselves. A blank line says nothing, nor does what stands behind `;;`.
 """
@@ -65,6 +66,8 @@ _PLAIN: dict[str, type[Any]] = {
 def said(verdict: Verdict) -> str:
     """A verdict as it is written behind the arrow."""
     match verdict:
+        case Applied(revised=round_id) if round_id is not None:
+            return f"revises {round_id}"
         case Applied(held=None, over=None):
             return "applied"
         case Applied(held=(round_id, why), over=None):

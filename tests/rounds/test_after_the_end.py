@@ -6,8 +6,9 @@ import pytest
 
 from pokdeng.events.ids import Reason
 from pokdeng.rounds import Cancelled, Mark
+from pokdeng.rules import Card, copies_of
 from tests.rounds.deals import IN_ORDER
-from tests.rounds.playthrough import Play, opened
+from tests.rounds.playthrough import opened
 
 SETTLED = "closed R-1 #close -> applied\ndeal R-1 W -> applied; last ends R-1\n"
 CANCELLED = "dealt R-1 banker 1 4h #card -> applied\ncancelled R-1 -> ends R-1\n"
@@ -80,8 +81,6 @@ def test_a_cancelled_round_keeps_its_close() -> None:
         ("dealt R-1 banker 1 4h", "duplicate"),
         ("dealt R-1 banker 1 4s", "refused seat_conflict"),
         ("corrected R-1 banker 1 4h", "duplicate"),
-        ("corrected R-1 banker 1 4s", "refused correction_too_late"),
-        ("cancelled R-1", "refused correction_too_late"),
         ("paused R-1", "refused round_out_of_order"),
         ("resumed R-1", "refused round_out_of_order"),
         ("cut R-1 in S-1", "refused round_out_of_order"),
@@ -115,11 +114,67 @@ def test_a_correction_after_settlement_that_cannot_be_is_a_ninth_copy() -> None:
     assert not play.round("R-1").is_held
 
 
+WINDOW_MS = 24 * 3_600_000
+
+
 @pytest.mark.parametrize("line", ["corrected R-1 banker 1 4s", "cancelled R-1"])
-def test_corrections_after_settlement_say_honestly_why_they_are_refused(line: str) -> None:
-    """This version does not serve them; nobody is told that the window has passed."""
-    play: Play = opened(SETTLED).play(f"{line} -> refused correction_too_late")
-    assert play.details == ["round R-1 is settled; corrections after settlement are not served by this version"]
+def test_a_settled_round_is_revised_within_the_window(line: str) -> None:
+    """To its last millisecond, by broker time from the record that completed the round; then it is too late."""
+    for late_ms, verdict in ((WINDOW_MS, "revises R-1"), (WINDOW_MS + 1, "refused correction_too_late")):
+        play = opened(SETTLED)
+        completed = play.round("R-1").completed
+        assert completed is not None
+        play.play(f"{line} @{completed.mark.at_ms + late_ms} -> {verdict}")
+
+
+def test_each_correction_is_a_revision_and_the_window_stays() -> None:
+    """It begins with the record that caused revision 1, whatever was corrected since."""
+    play = opened(SETTLED)
+    at_ms = play.round("R-1").last + WINDOW_MS
+    play.play(f"""
+        corrected R-1 banker 1 4s #c1 @{at_ms}     -> revises R-1
+        corrected R-1 banker 1 4s                  -> duplicate
+        again #c1 @{10 * at_ms}                    -> duplicate
+        corrected R-1 banker 1 4s @{10 * at_ms}    -> duplicate            ;; to the card that lies there, whenever
+        corrected R-1 banker 1 4h                  -> refused correction_too_late
+        """)
+    assert play.card("R-1", "banker", 1) == "4s"
+
+
+def test_a_corrected_away_card_is_no_copy_any_more() -> None:
+    """The place has another card, as many are gone, and the one that lay there may come again."""
+    play = opened(SETTLED)
+    before = play.shoe("S-1")
+    play.play("corrected R-1 banker 1 4s -> revises R-1")
+    after = play.shoe("S-1")
+    assert after.gone == before.gone
+    assert copies_of(after.copies, Card.parse("4h").face) == copies_of(before.copies, Card.parse("4h").face) - 1
+    assert copies_of(after.copies, Card.parse("4s").face) == copies_of(before.copies, Card.parse("4s").face) + 1
+
+
+def test_a_cancelled_settlement_is_final_and_its_cards_count() -> None:
+    """Then everything but a repeat is out of order; the shoe keeps the round's cards."""
+    play = opened(SETTLED)
+    shoe = play.shoe("S-1")
+    play.play("""
+        corrected R-1 banker 1 4s #c1   -> revises R-1
+        corrected R-1 banker 1 4h       -> revises R-1
+        cancelled R-1 #x1               -> revises R-1
+        cancelled R-1                   -> duplicate
+        again #c1 #x1 #close            -> duplicate
+        closed R-1                      -> refused round_out_of_order
+        corrected R-1 banker 1 4s       -> refused round_out_of_order
+        dealt R-1 banker 1 4h           -> refused round_out_of_order
+        """)
+    assert play.shoe("S-1") == shoe
+
+
+def test_a_correction_with_a_known_id_and_other_content_is_a_conflict() -> None:
+    """Before anything else is asked."""
+    opened(SETTLED).play("""
+        corrected R-1 banker 1 4s #c1   -> revises R-1
+        corrected R-1 banker 1 4d #c1   -> refused id_conflict
+        """)
 
 
 def test_a_settled_round_is_not_held_by_the_next() -> None:

@@ -31,12 +31,27 @@ def test_o12_a_void_before_any_card_counts_once() -> None:
         """)
 
 
-def test_o12_a_void_after_settlement_is_refused_by_this_version() -> None:
-    """Each time, and the settlement stands."""
-    play = opened(SETTLED).play("""
-        cancelled R-1 #x1     -> refused correction_too_late
-        cancelled R-1 #x2     -> refused correction_too_late
-        again #x1             -> refused correction_too_late
+def test_o12_a_void_after_settlement_counts_once() -> None:
+    """Its repeats are duplicates; the settlement is revised once."""
+    opened(SETTLED).play("""
+        cancelled R-1 #x1     -> revises R-1
+        cancelled R-1 #x2     -> duplicate
+        cancelled R-1 #x3     -> duplicate
+        again #x1 #x2 #x3     -> duplicate
+        """)
+
+
+def test_o14_a_correction_and_the_way_back() -> None:
+    """Each is a revision; the earlier ones again are duplicates, whatever lies there now."""
+    play = opened(SETTLED)
+    assert returned(play) == 3000
+    play.play("corrected R-1 player_1 1 2c #c1      -> revises R-1")
+    assert returned(play) == 1000
+    play.play("""
+        again #c1                                   -> duplicate
+        corrected R-1 player_1 1 2c                 -> duplicate
+        corrected R-1 player_1 1 9c #c2             -> revises R-1
+        again #c1 #c2                               -> duplicate
         """)
     assert returned(play) == 3000
 

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.timeout(120)
 
+ELSEWHERE = ("select", "cluster|slots")
+"""Needed for a database other than 0, and on a Redis Cluster."""
 SETTLEMENT, READER = "pokdeng-settlement", "pokdeng-reader"
 
 
@@ -127,7 +129,7 @@ async def restore(ledger: RedisLedger) -> None:
                 -1,
                 None,
                 None,
-            )  # fmt: skip
+            )
         ]
     )
     await restoring.put_notes([RestoredNote("page", "field", b"value", True, None)])
@@ -176,7 +178,7 @@ def test_the_least_rights_are_enough(redis: SecureRedis) -> None:
     asyncio.run(tried())
 
 
-@pytest.mark.parametrize("command", [one for one in commands_of(SETTLEMENT) if one != "select"])
+@pytest.mark.parametrize("command", [one for one in commands_of(SETTLEMENT) if one not in ELSEWHERE])
 def test_none_of_the_rights_can_be_left_out(command: str, redis: SecureRedis) -> None:
     """Without it the work stops, and no balance has moved without the record of what moved it."""
 
@@ -253,7 +255,7 @@ def test_a_reader_writes_nothing(redis: SecureRedis) -> None:
             reader = ledger_on(redis.settings(READER))
             with pytest.raises(LedgerError, match="permissions"):
                 await reader.doubt()
-            with pytest.raises(LedgerError, match="permissions"):
+            with pytest.raises(LedgerError, match="can't run this command"):
                 await reader.acquire(SOURCES, group=GROUP, generation=9)
             await reader.close()
 

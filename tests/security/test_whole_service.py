@@ -34,6 +34,8 @@ OWN = "pokdeng"
 """The key prefix that `ops/redis/users.acl` is written for; topics have it, too."""
 TOPICS = Topics(OWN)
 PARTITIONS = 2
+LETTER = f"{partition_for(b'T-1', PARTITIONS)}:0"
+"""Where the only dead letter lies."""
 
 
 class Team:
@@ -94,17 +96,23 @@ async def whole(kafka: SecureKafka, redis: SecureRedis, folder: Path) -> None:
         await gateway.sees(TopicKind.SETTLEMENTS, "bet_settled", worker)
         await floor.sees(TopicKind.ROUNDS, "round_settled", worker)
         assert await supervisor.counts(TopicKind.DEAD_LETTERS) == 1
-        pages = "".join([await worker.page(path) for path in ("/metrics", "/health/ready", "/health/live")])
+        spoken = "".join([await worker.page(path) for path in ("/metrics", "/health/ready", "/health/live")])
         assert await worker.stop() == 0, worker.tail()
         said = (folder / "worker.log").read_text()
         await worker.start()
         await floor.say(talk, "open R-2")
         await gateway.say(talk, "bet b2 A-1 player_1 1000 of R-2")
         await gateway.sees(TopicKind.BET_DECISIONS, "bet_accepted", worker, count=2)
-        await supervisor.say(talk, "void R-2")
+        as_person = kafka.variables(f"{PREFIX}-{Role.SUPERVISOR}")
+        spoken += await ran(as_person, "rounds", "cancel", "T-1", "R-2", "--reason", "camera failed", "--yes")
         await gateway.sees(TopicKind.SETTLEMENTS, "bet_refunded", worker)
         assert await worker.stop() == 0, worker.tail()
-        said += (folder / "worker.log").read_text() + pages
+        spoken += await ran(as_person, "rounds", "show", "T-1", "R-2")
+        spoken += await ran(as_person, "dead-letters", "list")
+        spoken += await ran(as_person, "dead-letters", "discard", "--note", "a test", "--by", "ana", "--yes", LETTER)
+        spoken += await ran(as_person, "audit")
+        spoken += await ran(variables, "balances", "verify")
+        said += (folder / "worker.log").read_text() + spoken
     finally:
         await worker.kill()
         for team in (floor, gateway, cashier, supervisor):
@@ -114,15 +122,22 @@ async def whole(kafka: SecureKafka, redis: SecureRedis, folder: Path) -> None:
     assert await shown(redis) == {"available": 11_000, "held": 0, "sequence": 5}
 
 
-async def shown(redis: SecureRedis) -> dict[str, int]:
-    """What `balances show` says, as the user who may only read."""
+async def ran(variables: Mapping[str, str], *words: str) -> str:
+    """What a command says that ends with 0."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "pokdeng", "balances", "show", "A-1", "--prefix", OWN, "--json"),
-        env={**os.environ, **redis.variables("pokdeng-reader")},
+        *(sys.executable, "-m", "pokdeng", *words, "--prefix", OWN),
+        env={**os.environ, **variables},
         stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
     )
     out, _ = await process.communicate()
-    told = json.loads(out)
+    assert process.returncode == 0, f"{words}: {out.decode()}"
+    return out.decode()
+
+
+async def shown(redis: SecureRedis) -> dict[str, int]:
+    """What `balances show` says, as the user who may only read."""
+    told = json.loads(await ran(redis.variables("pokdeng-reader"), "balances", "show", "A-1", "--json"))
     return {name: told[name] for name in ("available", "held", "sequence")}
 
 

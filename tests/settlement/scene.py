@@ -4,8 +4,10 @@ bet_accepted b1 A-1 8000/2000/2         bet_rejected b3 A-3 betting_closed
 bet_settled b1 A-1 win 3000 11000/0/3   bet_refunded b1 A-1 2000 10000/0/3
 bet_withdrawn b1 A-1 2000 10000/0/3     cancel_rejected b1 A-2 bet_unknown
 funds_credited A-1 10000 10000/0/1      funds_rejected A-1 50 insufficient_funds
-round_settled R-1 1 bets seal 1         round_held R-1 seat_conflict
-dead bets@3 not_json                    replayed 0:3 by ana
+bet_reversed b1 A-1 3000 8000/2000/4 r2 bet_settled b1 A-1 lose 1000 9000/0/5 r2
+round_settled R-1 1 bets seal 1         round_settled R-1 1 bets seal 1 r2
+round_held R-1 seat_conflict            replayed 0:3 by ana
+dead bets@3 not_json
 """
 
 from __future__ import annotations
@@ -149,6 +151,15 @@ class Scene:
         wanted = kinds or tuple(kind for kind in OUTPUTS if kind is not TopicKind.FUNDS_DECISIONS)
         return list(dict.fromkeys(_text(record) for record in self.line.records(*wanted)))
 
+    @property
+    def last_event(self) -> int:
+        """The offset of the newest table event of partition 0."""
+        return self.line.broker.partition(self._places(TopicKind.TABLE_EVENTS)[0]).end - 1
+
+    def bodies(self, kind: TopicKind) -> list[dict[str, Any]]:
+        """The facts of a topic as they were said, copies too."""
+        return [json.loads(record.value or b"") for record in self.line.records(kind)]
+
     def about(self, word: str) -> list[str]:
         """The facts in which a word stands."""
         return [fact for fact in self.facts(*OUTPUTS) if word in fact.split()]
@@ -218,6 +229,10 @@ def _text(record: Record) -> str:
 
 
 def _words(body: dict[str, Any]) -> Sequence[object]:
+    return [*_words_of_any_revision(body), f"r{revision}" if (revision := body.get("revision", 1)) > 1 else ""]
+
+
+def _words_of_any_revision(body: dict[str, Any]) -> Sequence[object]:
     balance = body.get("balance")
     after = "" if balance is None else f"{balance['available']}/{balance['held']}/{balance['sequence']}"
     if "transfer_id" in body:
@@ -228,4 +243,5 @@ def _words(body: dict[str, Any]) -> Sequence[object]:
         ) if "bets" not in body else f"{body['bets']} bets seal {body['seal']}"
     outcome = body.get("outcome", "") if body["type"] == "bet_settled" else ""
     reason = body["reason"] if "rejected" in body["type"] else ""
-    return body["bet_id"], body["account_id"], outcome, body.get("returned", ""), reason, after
+    moved = body.get("returned", body.get("reversed", ""))
+    return body["bet_id"], body["account_id"], outcome, moved, reason, after

@@ -57,6 +57,10 @@ def finished_rounds(draw: st.DrawFn) -> Finished:
         cancelled_at_ms=draw(st.none() | times),
         caused_at_ms=draw(times),
         revision=draw(st.integers(1, 1000)),
+        settled_event=draw(offsets),
+        settled_at_ms=draw(times),
+        bets=draw(st.integers(0, 10**6)),
+        totals=draw(st.dictionaries(st.sampled_from(("THB", "EUR")), st.tuples(offsets, offsets))),
         deal=draw(st.none() | st.just(deal)),
         shoe=note_of_shoe(shoe),
         table=draw(st.none() | st.just(note_of_table(table, draw(offsets)))),
@@ -129,4 +133,4 @@ def test_what_a_late_bet_finds(
 def a_round(*, closed_at: int | None = 100, cancelled_at: int | None = None, deal: str | None = None) -> Finished:
     """A finished round."""
     shoe: ShoeNote = note_of_shoe(new_shoe(ShoeId("S-1"), 8, Card.parse("2h")))
-    return Finished("S-1", 1, 15, 0, 1, closed_at, cancelled_at, 200, 1, deal, shoe, None)
+    return Finished("S-1", 1, 15, 0, 1, closed_at, cancelled_at, 200, 1, 15, 200, 0, {}, deal, shoe, None)

@@ -1,4 +1,4 @@
-"""A ledger that forgot its newest notes: nothing is said by what it does not know any more, and it is not taken back."""
+"""A ledger that forgot its newest notes: nothing is said by what it does not know now, and it is not taken back."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_nothing_is_said_by_what_a_forgetful_ledger_does_not_know() -> None:
             await played.play(ONE_ROUND)
             worker = played.worker
             assert worker is not None
-            await worker.until(lambda: not any(desk.finished for desk in worker.engine.desks))
+            await worker.until(lambda: not any(desk.finished for desk in worker.engine.owned.desks))
             forget_notes(played)
             played.say("card R-1 banker 2 5h")
             error = await worker.failure()

@@ -13,13 +13,12 @@ from pokdeng.ledger.memory_store import Bucket
 from pokdeng.settlement.engine import BATCH_RECORDS
 from pokdeng.stream.memory import Point
 from tests.settlement.breakage import kill_in_log
+from tests.settlement.lives import HOURS_MS, LIVES
 from tests.settlement.scene import Scene, scene
 from tests.settlement.table_talk import FIVE_ACCOUNTS, S1_R1
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-
-HOURS_MS = 3_600_000
 
 ROUND = f"""
     {S1_R1}
@@ -73,51 +72,6 @@ ANSWERS = [
 BALANCES = {"A-1": "11000/0/3", "A-2": "10000/0/1", "A-3": "10000/0/3", "A-4": "10000/0/1", "A-5": "10000/0/1"}
 
 
-async def in_memory(played: Scene) -> None:
-    """The worker that settled it runs on."""
-
-
-async def killed(played: Scene) -> None:
-    """It died right after; the round is read back from `rounds`, perhaps before it was committed."""
-    await played.restart()
-
-
-async def stopped(played: Scene) -> None:
-    """It was stopped in order: everything is committed and noted, the round is read back."""
-    await played.stop()
-    await played.start()
-
-
-async def forgotten(played: Scene) -> None:
-    """It runs on, and has forgotten the round, but not the table."""
-    assert played.worker is not None
-    desk = played.worker.engine._desks[0]
-    await played.worker.until(lambda: not desk.finished)
-    assert not desk.floor.has_round("T-1", "R-1")  # type: ignore[arg-type]  # ids are texts
-
-
-async def noted_only(played: Scene) -> None:
-    """Hours later, so that the round is not read back: only the ledger's notes know it."""
-    await played.stop()
-    await played.start()
-    played.talk.now_ms += 3 * HOURS_MS
-    await played.play("shoe S-9 4h at T-2\nopen R-9 in S-9 at T-2\nclose R-9 at T-2\ndeal R-9 W at T-2")
-    await played.stop()
-    await played.start()
-    assert played.worker is not None
-    assert ("T-1", "R-1") not in played.worker.engine._desks[0].finished
-
-
-async def another_group(played: Scene) -> None:
-    """A new group reads everything again, over the same store."""
-    await played.stop()
-    await played.start(group="second")
-    await played.caught_up()
-
-
-LIVES = (in_memory, killed, stopped, forgotten, noted_only, another_group)
-
-
 def news(before: list[str], after: list[str]) -> list[str]:
     """The facts that came, dead letters without their places, in a fixed order."""
     came = [fact for fact in after if fact not in before]
@@ -148,23 +102,6 @@ def test_late_records_get_the_contracts_answer_once(
             assert not played.about("round_held")
             await played.play("open R-2\nbet b1 A-1 player_1 1000 of R-2\nclose R-2\ndeal R-2 W")
             assert await played.balance() == "12000/0/5"
-
-    asyncio.run(play())
-
-
-@pytest.mark.parametrize("life", LIVES)
-def test_corrections_after_the_settlement_come_too_late_for_now(life: Callable[[Scene], Awaitable[None]]) -> None:
-    """A correction or cancellation of a settled round is a dead letter until they are served; the settlement stands."""
-
-    async def play() -> None:
-        async with scene(is_checked=False) as played:  # the checker knows the whole contract
-            await played.play(FIVE_ACCOUNTS)
-            await played.play(ROUND)
-            await life(played)
-            before = played.facts()
-            await played.play("void R-1\ncorrect R-1 player_1 1 2c")
-            assert news(before, played.facts()) == ["dead correction_too_late"] * 2
-            assert await played.balances() == BALANCES
 
     asyncio.run(play())
 
@@ -298,7 +235,7 @@ def test_a_finished_round_is_forgotten_in_time() -> None:
 async def forgotten_first(played: Scene) -> None:
     """R-1 has left memory; R-2 is open."""
     assert played.worker is not None
-    desk = played.worker.engine._desks[0]
+    desk = played.worker.engine.owned._desks[0]
     await played.worker.until(lambda: not desk.finished)
 
 

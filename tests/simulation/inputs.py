@@ -59,6 +59,8 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
         kinds.discard(Kind.LONG_DOWN)
     jumps = rng.random() < 0.2
     mischief = Mischief.at(rng.choice((0.0, 0.3, 0.6, 1.0)))
+    if not has_long_down:
+        mischief = mischief.with_corrections(random.Random(f"corrections/{seed}").choice((0.0, 0.3, 0.9)))
     if has_long_down:  # what comes twice a day later is forgotten, and rightly so; the checker remembers for ever
         mischief = replace(mischief, duplicates=0.0, conflicts=0.0, transfers=0.0)
     play = Play(

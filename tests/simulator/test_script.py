@@ -15,6 +15,7 @@ import pytest
 from pokdeng.simulator import Beat, Kind, Mischief, Play, Step, script
 from pokdeng.simulator.crowd import player
 from pokdeng.simulator.shoe import Shoe
+from pokdeng.wire import TopicKind
 
 QUIET = Play(tables=3, rounds=40, accounts=30, bets_per_round=8)
 WILD = Play(tables=4, rounds=40, accounts=30, bets_per_round=12, mischief=Mischief.at(1.0))
@@ -221,3 +222,36 @@ def test_a_beat_knows_how_long_it_lasts() -> None:
     """The length of a beat is the play's to choose."""
     beats: list[Beat] = list(script(Play(tables=1, rounds=1, accounts=2, beat_ms=500)))
     assert {beat.lasts_ms for beat in beats} == {500}
+
+
+def test_a_share_of_the_rounds_is_corrected_after_its_settlement() -> None:
+    """About so many of them, some twice, some cancelled: all when the twelve cards and the close were said."""
+    play = replace(QUIET, rounds=200, bets_per_round=0, mischief=Mischief().with_corrections(0.3))
+    said = [event(step) for step in steps_of(play) if step.key is not None and step.topic is TopicKind.TABLE_EVENTS]
+    late: Counter[tuple[str, str]] = Counter()
+    before: Counter[tuple[str, str]] = Counter()
+    for one in said:
+        name = (one["table_id"], one.get("round_id", ""))
+        if one["type"] in {"card_corrected", "round_cancelled"}:
+            assert before[name] == 13
+            late[name] += 1
+        elif one["type"] in {"card_dealt", "betting_closed"}:
+            before[name] += 1
+    assert 0.2 * 600 < len(late) < 0.4 * 600
+    assert max(late.values()) == 2
+    kinds = Counter(one["type"] for one in said)
+    assert kinds["card_corrected"] > kinds["round_cancelled"] > 40
+
+
+def test_before_some_corrections_those_who_bet_draw_out_all_they_have() -> None:
+    """By halves, from more than they can have to a few coins, while the round is settled and not corrected yet."""
+    play = replace(QUIET, mischief=Mischief().with_corrections(0.3))
+    drawn: dict[str, list[int]] = {}
+    for step in steps_of(play):
+        if step.kind is Kind.WITHDRAWAL:
+            drawn.setdefault((step.key or b"").decode(), []).append(event(step)["amount"])
+    assert len(drawn) > 5
+    for amounts in drawn.values():
+        assert min(amounts) < 1_000
+        assert all(later <= max(amounts) for later in amounts)
+    assert not any(step.kind is Kind.WITHDRAWAL for step in steps_of(QUIET))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_store import MemoryStore
+from pokdeng.rounds import CORRECTION_WINDOW_MS
 from pokdeng.settlement.engine import Engine
 from pokdeng.settlement.house import House
 from pokdeng.settlement.limits import Limits
@@ -65,6 +66,11 @@ class Line:
         self.observer: Observer = SilentObserver()
         """Whom workers tell what they did; those started from now on."""
         self.new_ledger = ledger or (lambda: MemoryLedger(self.store))
+        self._elapsed_s = 0.0
+
+    def elapse(self, seconds: float) -> None:
+        """Let time pass for workers at once; the broker's and the store's clocks are their own."""
+        self._elapsed_s += seconds
 
     def records(self, *kinds: TopicKind) -> list[Record]:
         """All records of these topics, by topic, partition and offset."""
@@ -82,6 +88,7 @@ class Line:
             limits=self.limits,
             voice=Voice(self.topics, dict.fromkeys(self.topics.names, self.partitions)),
             remember_ms=REMEMBER_MS,
+            correction_window_ms=CORRECTION_WINDOW_MS,
             table_partitions=self.partitions,
             funds_partitions=self.partitions,
             quiet_ms=self.quiet_ms,
@@ -108,8 +115,15 @@ class Line:
             others=(self.topics.funds,),
             name=name,
         )
-        now_ms = self.broker._clock_ms
-        engine = Engine(log, ledger, self.house(), self.observer, group=group, now_ms=now_ms)
+        engine = Engine(
+            log,
+            ledger,
+            self.house(),
+            self.observer,
+            group=group,
+            clock=lambda: time.monotonic() + self._elapsed_s,
+            now_ms=self.broker._clock_ms,
+        )
         await log.start(engine)
         return RunningWorker(self, log, ledger, engine, group)
 
@@ -173,7 +187,7 @@ class RunningWorker:
         await self._end(self._tasks())
 
     def _unread(self) -> int:
-        desks, cashiers = self.engine.partitions
+        desks, cashiers = self.engine.owned.partitions
         topics = self.line.topics
         owned = [TopicPartition(name, number) for number in desks for name in (topics.table_events, topics.bets)]
         owned += [TopicPartition(topics.funds, number) for number in cashiers]
@@ -181,7 +195,7 @@ class RunningWorker:
         for partition in owned:
             records: Sequence[Record] = self.line.broker.records(partition)
             if records:
-                unread += max(0, records[-1].offset + 1 - self.engine.done_up_to(partition))
+                unread += max(0, records[-1].offset + 1 - self.engine.owned.done_up_to(partition))
         return unread
 
     async def stop(self) -> None:

@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from pokdeng.cli import options
 from pokdeng.cli.dead_letters_act import discard, replay
@@ -14,6 +13,7 @@ from pokdeng.cli.dead_letters_options import KINDS, PlaceText, filters, wanted_o
 from pokdeng.cli.dead_letters_view import json_of_letter_whole, letter_view, list_view
 from pokdeng.cli.fuse import fuse
 from pokdeng.cli.log_access import CannotReadError, Surroundings, with_log
+from pokdeng.cli.page import print_page
 from pokdeng.cli.progress import Bar
 from pokdeng.history.letter_search import Listed, letters_at, list_letters, may_be_shown
 from pokdeng.history.reading import open_past
@@ -68,7 +68,7 @@ def list_(
         letters = [json_of_letter(letter) for letter in listed.letters]
         click.echo(json.dumps({"letters": letters, "counts": counts, "dealt_with": listed.done}))
     else:
-        Console(highlight=False).print(list_view(listed))
+        print_page(list_view(listed))
 
 
 @command.command("show")
@@ -95,4 +95,4 @@ def show(around: Surroundings | None, /, *, place: tuple[int, int], prefix: str,
     if as_json:
         click.echo(json.dumps(json_of_letter_whole(letter, is_shown=is_shown)))
     else:
-        Console(highlight=False).print(letter_view(letter, is_shown=is_shown))
+        print_page(letter_view(letter, is_shown=is_shown))

@@ -52,8 +52,9 @@ class Bar:
             self._progress.stop()
 
     def begin(self, what: str, total: int) -> None:
-        """`total` more records will be read, for the sake of `what`."""
-        self._what = what
+        """`total` more records will be read, for the sake of `what`; something else begins anew."""
+        if what != self._what:
+            self._what, self._total, self._done = what, 0, 0
         self._total += total
         self.advance(0)
 

@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from pokdeng.cli import options
 from pokdeng.cli.log_access import CannotReadError, Moment, Surroundings, with_log
+from pokdeng.cli.page import print_page
 from pokdeng.cli.progress import Bar
 from pokdeng.cli.rounds_explain_view import explanation, in_words
 from pokdeng.cli.rounds_say import cancel, resume
@@ -87,7 +87,7 @@ def show(
     if as_json:
         click.echo(json.dumps(json_of_story(story)))
     else:
-        Console(highlight=False).print(round_view(story, bets=bets))
+        print_page(round_view(story, bets=bets))
 
 
 @command.command("explain")
@@ -117,7 +117,7 @@ def explain(
         ids = {"table_id": table_id, "round_id": round_id}
         click.echo(json.dumps(ids | json_of_bet(story, bet) | {"why_rejected": why}))
     else:
-        Console(highlight=False).print(explanation(story, bet))
+        print_page(explanation(story, bet))
 
 
 def _story(around: Surroundings | None, table_id: str, round_id: str, settings: dict[str, Any]) -> RoundStory:

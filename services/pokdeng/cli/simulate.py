@@ -47,6 +47,13 @@ _LINES_EVERY_SECONDS = 2.0
     show_default=True,
     help="How much goes wrong: late bets, cancels, misreads, duplicates, records that are none; 0.1 is a bad night.",
 )
+@options.option(
+    "--corrections",
+    type=click.FloatRange(0, 1),
+    default=0,
+    show_default=True,
+    help="The share of rounds corrected or cancelled after their settlement, some when the winnings are spent.",
+)
 def command(
     *,
     prefix: str,
@@ -57,10 +64,11 @@ def command(
     seed: int | None,
     rate: float,
     mischief: float,
+    corrections: float,
     **kafka: Any,
 ) -> None:
     """Play tables against a broker, and say what was sent."""
-    for name, number in (("rate", rate), ("mischief", mischief)):
+    for name, number in (("rate", rate), ("mischief", mischief), ("corrections", corrections)):
         if not isfinite(number):
             raise click.UsageError(f"--{name} (POKDENG_{name.upper()}) is {number}; it must be a number")
     play = Play(
@@ -69,7 +77,7 @@ def command(
         accounts=accounts,
         bets_per_round=bets_per_round,
         seed=secrets.randbelow(_SEEDS) if seed is None else seed,
-        mischief=Mischief.at(mischief),
+        mischief=Mischief.at(mischief).with_corrections(corrections),
     )
     teller = Teller(Console(highlight=False), play)
     try:

@@ -39,15 +39,17 @@ _ACCOUNT: Final = struct.Struct("<qqq3s")
 _BETS: Final = tuple(Bet)
 _BET_CODE: Final = {bet: code for code, bet in enumerate(_BETS)}
 _BET_HEAD_SIZE: Final = 28
-_BET_REST: Final = {
-    BetState.ACCEPTED: (0,),
-    BetState.REFUSED: (0,),
-    BetState.WITHDRAWN: (25, 37),
-    BetState.SETTLED: (25, 37),
-}
-"""What follows the first answer: nothing, or how the bet ended and an answer of 15 or 27 bytes."""
+_SETTLED_ANEW: Final = 5
+_BET_REST: Final = {1: (0,), 2: (0,), 3: (25, 37), 4: (25, 37), _SETTLED_ANEW: (32, 44)}
+"""By stored state, what follows the first answer: nothing, or how the bet ended and an answer of 15 or 27 bytes."""
 
-_STATES: Final = {1: BetState.ACCEPTED, 2: BetState.REFUSED, 3: BetState.WITHDRAWN, 4: BetState.SETTLED}
+_STATES: Final = {
+    1: BetState.ACCEPTED,
+    2: BetState.REFUSED,
+    3: BetState.WITHDRAWN,
+    4: BetState.SETTLED,
+    _SETTLED_ANEW: BetState.SETTLED,
+}
 
 encode: Final = msgspec.msgpack.Encoder().encode
 _decode_answers: Final = msgspec.msgpack.Decoder(list[Answer]).decode
@@ -211,12 +213,13 @@ def decode_bet(name: BetName, raw: bytes) -> BetRecord:
         first_at = _BET_HEAD_SIZE + account_size
         end_at = first_at + first_size
         of = _STATES[state]
-        if len(raw) - end_at not in _BET_REST[of] or first_size == 0 or taken < 0:
+        if len(raw) - end_at not in _BET_REST[state] or first_size == 0 or taken < 0:
             raise LedgerCorruptError(f"bet {name}: unreadable record {raw!r}")
         reason = None
         if of is BetState.REFUSED:
             reason = BetReason(msgspec.msgpack.decode(raw[first_at:end_at], type=str))
         ended_with = int.from_bytes(raw[end_at : end_at + 7], "little", signed=True)
+        reversed_ = raw[end_at + 10 : end_at + 17] if state == _SETTLED_ANEW else b""
         return BetRecord(
             account=AccountId(raw[_BET_HEAD_SIZE:first_at].decode("ascii")),
             table=name.table,
@@ -231,6 +234,7 @@ def decode_bet(name: BetName, raw: bytes) -> BetRecord:
             taken=Minor(taken),
             returned=Minor({BetState.SETTLED: ended_with, BetState.WITHDRAWN: taken}.get(of, 0)),
             revision=int.from_bytes(raw[end_at + 7 : end_at + 10], "little"),
+            reversed=Minor(int.from_bytes(reversed_, "little", signed=True)),
         )
     except (msgspec.MsgspecError, ValueError, KeyError, IndexError) as error:
         raise LedgerCorruptError(f"bet {name}: unreadable record {raw!r}") from error

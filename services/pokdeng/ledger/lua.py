@@ -9,7 +9,9 @@ from importlib.resources import files
 from typing import Final
 
 _RESTORING: Final = ("begin", "close", "quiet", "lead", "stamp", "put", "wipe", "open")
-NAMES: Final = ("apply", "acquire", "enter", "lease", "finish", "remember", "create", "accept", "look", *_RESTORING)
+NAMES: Final = (
+    "apply", "revise", "acquire", "enter", "lease", "finish", "remember", "create", "accept", *_RESTORING,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

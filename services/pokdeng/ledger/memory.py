@@ -12,6 +12,7 @@ from pokdeng.ledger.memory_restoring import MemoryRestoring
 from pokdeng.ledger.memory_store import Balance, Bucket, MemoryStore, Ownership
 from pokdeng.ledger.port import (
     BUCKETS,
+    FOR_EVER,
     Account,
     Answer,
     BetName,
@@ -22,6 +23,7 @@ from pokdeng.ledger.port import (
     LedgerLostError,
     Note,
     Operation,
+    Revise,
     RoundName,
     Source,
     bucket_of,
@@ -125,6 +127,13 @@ class MemoryLedger:
 
     async def apply(self, operations: Sequence[Operation]) -> list[Answer]:
         """Apply operations, bucket by bucket in the order of their first one."""
+        return await self._counted_call("apply", operations)
+
+    async def revise(self, revisions: Sequence[Revise]) -> list[Answer]:
+        """Reverse bets and settle them anew, bucket by bucket in the order of their first one."""
+        return await self._counted_call("revise", revisions)
+
+    async def _counted_call(self, name: str, operations: Sequence[Operation | Revise]) -> list[Answer]:
         for source in _sources(operations):
             self._owner(source)
         answers: dict[int, Answer] = {}
@@ -134,7 +143,7 @@ class MemoryLedger:
         for number, positions in by_bucket.items():
             some = [operations[at] for at in positions]
             try:
-                decided = await self._call("apply", number, partial(self._decide, number, some))
+                decided = await self._call(name, number, partial(self._decide, number, some))
             except (LedgerLostError, FencedError, LedgerCorruptError) as error:
                 errors.append(error)
             else:
@@ -151,6 +160,11 @@ class MemoryLedger:
         """Set the time to live of all records of these rounds, in every bucket."""
         for number in range(self._buckets):
             await self._call("finish", number, partial(self._finish, rounds, ttl_ms))
+
+    async def keep(self, rounds: Sequence[RoundName]) -> None:
+        """Take the time to live of all records of these rounds away, in every bucket."""
+        for number in range(self._buckets):
+            await self._call("keep", number, partial(self._keep, rounds))
 
     async def find_bets(self, names: Sequence[BetName]) -> list[tuple[BetRecord, ...]]:
         """Ask every bucket for each bet id."""
@@ -257,7 +271,7 @@ class MemoryLedger:
             if number is not None and bucket.sources[source].calls < self._owner(source).calls[number]:
                 raise LedgerLostError("behind", f"{source}: {bucket.sources[source].calls} calls are there")
 
-    def _decide(self, number: int, operations: Sequence[Operation], bucket: Bucket) -> list[Answer]:
+    def _decide(self, number: int, operations: Sequence[Operation | Revise], bucket: Bucket) -> list[Answer]:
         sources = _sources(operations)
         self._guard(bucket, sources, number)
         decision = Decision(bucket)
@@ -314,12 +328,19 @@ class MemoryLedger:
             if (name.table, name.round) in bucket.rounds:
                 bucket.expiry["rounds", (name.table, name.round)] = self._store.clock() + ttl_ms
 
+    def _keep(self, rounds: Sequence[RoundName], bucket: Bucket) -> None:
+        self._guard(bucket, dict.fromkeys(name.source for name in rounds))
+        for name in rounds:
+            bucket.expiry.pop(("rounds", (name.table, name.round)), None)
+
     def _note(self, notes: Sequence[Note], bucket: Bucket) -> None:
         self._guard(bucket, dict.fromkeys(note.source for note in notes))
         for note in notes:
             page = bucket.notes.setdefault(note.page, {})
             page[note.field] = page.get(note.field, note.value) if note.keep_first else note.value
-            if note.ttl_ms is not None:
+            if note.ttl_ms == FOR_EVER:
+                bucket.expiry.pop(("notes", note.page), None)
+            elif note.ttl_ms is not None:
                 bucket.expiry["notes", note.page] = self._store.clock() + note.ttl_ms
 
     def _home(self, source: Source) -> int:
@@ -335,7 +356,7 @@ class MemoryLedger:
         return owned
 
 
-def _sources(operations: Iterable[Operation]) -> list[Source]:
+def _sources(operations: Iterable[Operation | Revise]) -> list[Source]:
     return list(dict.fromkeys(operation.source for operation in operations))
 
 

@@ -18,6 +18,7 @@ from pokdeng.ledger.port import (
     LedgerCorruptError,
     Operation,
     Refuse,
+    Revise,
     Settle,
     Source,
     Status,
@@ -43,7 +44,7 @@ class Decision:
         self._transfers: dict[TransferName, Moved] = {}
         self._highest: dict[Source, int] = {}
 
-    def decide(self, operation: Operation) -> Answer:
+    def decide(self, operation: Operation | Revise) -> Answer:
         """Decide one operation. Raises LedgerCorruptError: then nothing of this decision may be written."""
         balance = self._balance(operation.account)
         match operation:
@@ -57,6 +58,8 @@ class Decision:
                 return self._settle(operation, balance)
             case Transfer():
                 return self._transfer(operation, balance)
+            case Revise():
+                return self._revise(operation, balance)
             case _:
                 assert_never(operation)
 
@@ -127,6 +130,10 @@ class Decision:
         if known is None or known.record.account != settle.account:
             return _ABSENT
         record = known.record
+        if known.is_settled_anew:
+            raise LedgerCorruptError(
+                f"bet {settle.bet_id} is to be settled in revision {settle.revision}, it was settled anew since"
+            )
         if record.state is BetState.SETTLED and record.revision == settle.revision:
             if record.returned != settle.returned:
                 raise LedgerCorruptError(
@@ -139,6 +146,32 @@ class Decision:
         after = self._move(settle.account, balance, available=settle.returned, held=-record.taken)
         record = replace(record, state=BetState.SETTLED, returned=settle.returned, revision=settle.revision)
         self._bets[_name(settle)] = Bet(record, known.after_hold, None, after)
+        return _moved(after, is_fresh=True)
+
+    def _revise(self, revise: Revise, balance: Balance | None) -> Answer:
+        _check_amount(revise.reversed, f"bet {revise.bet_id} reverses")
+        _check_amount(revise.returned, f"bet {revise.bet_id} returns")
+        if not 2 <= revise.revision <= _LARGEST_REVISION:  # noqa: PLR2004 - the first follows none
+            raise LedgerCorruptError(f"bet {revise.bet_id} is settled anew in revision {revise.revision}")
+        known = self._bet(revise)
+        if known is None or known.record.account != revise.account or known.record.state is not BetState.SETTLED:
+            raise LedgerCorruptError(f"bet {revise.bet_id} of {revise.account} is not settled: {known}")
+        if balance is None:
+            raise LedgerCorruptError(f"account {revise.account}: missing, yet it has a settled bet")
+        record = known.record
+        if record.revision == revise.revision:
+            amounts = (record.reversed, record.returned)
+            if not known.is_settled_anew or amounts != (revise.reversed, revise.returned):
+                raise LedgerCorruptError(f"bet {revise.bet_id} was settled otherwise: {record}, not {revise}")
+            return _moved(known.after_end, is_fresh=False)
+        if (record.revision, record.returned) != (revise.revision - 1, revise.reversed):
+            raise LedgerCorruptError(f"bet {revise.bet_id} is {record}, it cannot become {revise}")
+        _check_range(balance.available - revise.reversed, balance.held + record.taken, revise)
+        after = After(balance.available - revise.reversed + revise.returned, balance.held, balance.sequence + 2)
+        _check_range(after.available, after.held, revise)
+        self._accounts[revise.account] = Balance(balance.currency, *after)
+        record = replace(record, returned=revise.returned, revision=revise.revision, reversed=revise.reversed)
+        self._bets[_name(revise)] = Bet(record, known.after_hold, None, after, is_settled_anew=True)
         return _moved(after, is_fresh=True)
 
     def _transfer(self, transfer: Transfer, balance: Balance | None) -> Answer:
@@ -185,12 +218,12 @@ class Decision:
             raise LedgerCorruptError(f"account {account}: {balance}")
         return balance
 
-    def _bet(self, of: Hold | Refuse | Withdraw | Settle) -> Bet | None:
+    def _bet(self, of: Hold | Refuse | Withdraw | Settle | Revise) -> Bet | None:
         name = _name(of)
         return self._bets.get(name) or self._bucket.rounds.get(name[0], {}).get(of.bet_id)
 
 
-def _name(of: Hold | Refuse | Withdraw | Settle) -> tuple[RoundKey, BetId]:
+def _name(of: Hold | Refuse | Withdraw | Settle | Revise) -> tuple[RoundKey, BetId]:
     return (of.table, of.round), of.bet_id
 
 
@@ -228,6 +261,11 @@ def _reason_against(transfer: Transfer, balance: Balance | None) -> TransferReas
         return None
     total = 0 if balance is None else balance.available + balance.held
     return TransferReason.AMOUNT_OUT_OF_RANGE if total + transfer.amount > LARGEST_AFTER_DEPOSIT_MINOR else None
+
+
+def _check_range(available: int, held: int, revise: Revise) -> None:
+    if available < -LARGEST_MINOR or max(held, available + held) > LARGEST_MINOR:
+        raise LedgerCorruptError(f"account {revise.account}: {available} and {held} pass 2^53 - 1, by {revise}")
 
 
 def _check_amount(amount: int, what: str) -> None:

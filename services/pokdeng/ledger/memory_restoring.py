@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
-from pokdeng.events.ids import Minor
+from pokdeng.events.ids import AccountId, BetId, Currency, Minor, RoundId, TableId
 from pokdeng.events.reasons import BetReason
 from pokdeng.ledger.memory_store import After, Balance, Bet, Bucket, Moved, Ownership, RestoreState
 from pokdeng.ledger.port import BetRecord, BetState, FencedError, LedgerLostError, Source, bucket_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pokdeng.ledger.memory_store import MemoryStore
     from pokdeng.ledger.port import Account
-    from pokdeng.ledger.restoring import RestoredBet, RestoredNote, RestoredRound, RestoredTransfer
+    from pokdeng.ledger.restoring import AfterState, RestoredBet, RestoredNote, RestoredRound, RestoredTransfer
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -35,7 +35,6 @@ class MemoryRestoring:
         self._buckets = buckets
         self._restore = ""
         self._term = 0
-        self._incarnation = 0
         self._looks_in = False
 
     @property
@@ -71,10 +70,20 @@ class MemoryRestoring:
         }
 
     async def lead(self, restore: str, leader: str) -> int:
-        """Take the lead, or keep it."""
-        self._term = await self._call("lead", 0, partial(self._lead, restore, leader, is_anew=self._term == 0))
-        self._restore, self._incarnation = restore, self._store.incarnation
+        """Take the lead."""
+        self._term = await self._call("lead", 0, partial(self._lead, restore, leader))
         return self._term
+
+    async def keep_lead(self, restore: str, leader: str) -> bool:
+        """Keep the lead."""
+        is_kept = await self._call("keep", 0, partial(self._keep, restore, leader))
+        if not is_kept:
+            self._term = 0
+        return is_kept
+
+    def step_back(self) -> None:
+        """What this handle leads next is another attempt."""
+        self._term = 0
 
     async def leader(self) -> str:
         """Who leads, "" where nobody does."""
@@ -96,7 +105,7 @@ class MemoryRestoring:
 
     async def put_bets(self, bets: Sequence[RestoredBet]) -> None:
         """Write bets; a later revision of one that is there changes how it ended."""
-        await self._write("put", bets, lambda one: bucket_of(one.account, self._buckets), _put_bets)
+        await self._write("put", bets, lambda one: crc32(one.account.encode()) % self._buckets, _put_bets)
 
     async def put_transfers(self, transfers: Sequence[RestoredTransfer]) -> None:
         """Write transfers."""
@@ -171,17 +180,27 @@ class MemoryRestoring:
         for source, wait_ms in waits_ms.items():
             state.quiet_at[source] = min(state.quiet_at.get(source, now + wait_ms), now + wait_ms)
 
-    def _lead(self, restore: str, leader: str, *, is_anew: bool) -> int:
+    def _lead(self, restore: str, leader: str) -> int:
         state, now = self._state(restore), self._store.clock()
         is_led = state.leads_until > now
         if is_led and state.leader != leader:
             return 0
-        state.term += not is_led
-        if is_anew or not is_led:
-            for bucket in self._store.buckets:
-                bucket.stamp = (restore, state.term, self._store.incarnation)
+        if not is_led:
+            state.term += 1
+        self._restore = restore
+        for bucket in self._store.buckets:
+            bucket.stamp = (restore, state.term, self._store.incarnation)
         state.leader, state.leads_until = leader, now + LEAD_MS
         return state.term
+
+    def _keep(self, restore: str, leader: str) -> bool:
+        state, now = self._state(restore), self._store.clock()
+        if self._restore != restore or not self._term:
+            return False
+        if state.leads_until <= now or state.leader != leader or state.term != self._term:
+            return False
+        state.leads_until = now + LEAD_MS
+        return True
 
     def _clear(self, _: object, bucket: Bucket) -> None:
         fresh = Bucket(0, stamp=bucket.stamp, base=bucket.base, is_torn=True)
@@ -220,7 +239,7 @@ class MemoryRestoring:
         if bucket is None:
             raise LedgerLostError("cold", f"bucket {number} is empty")
         stamp = (self._restore, self._term, self._store.incarnation)
-        if bucket.stamp != stamp or self._incarnation != self._store.incarnation:
+        if bucket.stamp != stamp:
             raise FencedError("the restore was taken over, or the store is another one")
         work(items, bucket)
 
@@ -232,31 +251,47 @@ def _put_accounts(accounts: Sequence[Account], bucket: Bucket) -> None:
 
 def _put_bets(bets: Sequence[RestoredBet], bucket: Bucket) -> None:
     for bet in bets:
-        of_round = bucket.rounds.setdefault((bet.table, bet.round), {})
-        end = None if bet.after_end is None else After(*bet.after_end)
+        of_round = bucket.rounds.setdefault((TableId(bet.table), RoundId(bet.round)), {})
+        bet_id, end = BetId(bet.bet_id), _after(bet.after_end)
         if bet.offset < 0:
-            known = of_round.get(bet.bet_id)
+            known = of_round.get(bet_id)
             if known is not None:
-                changed = replace(known.record, state=bet.state, returned=Minor(bet.returned), revision=bet.revision)
-                of_round[bet.bet_id] = Bet(changed, known.after_hold, None, end)
+                changed = replace(
+                    known.record,
+                    state=bet.state,
+                    returned=Minor(bet.returned),
+                    revision=bet.revision,
+                    reversed=Minor(bet.reversed),
+                )
+                of_round[bet_id] = Bet(changed, known.after_hold, None, end, is_settled_anew=bet.revision > 1)
             continue
         record = BetRecord(
-            account=bet.account,
-            table=bet.table,
-            round=bet.round,
-            bet_id=bet.bet_id,
+            account=AccountId(bet.account),
+            table=TableId(bet.table),
+            round=RoundId(bet.round),
+            bet_id=bet_id,
             bet=Option(bet.bet),
             stake=Minor(bet.stake),
-            currency=bet.currency,
+            currency=Currency(bet.currency),
             offset=bet.offset,
             state=bet.state,
             reason=BetReason(bet.reason) if bet.reason else None,
             taken=Minor(bet.taken),
             returned=Minor(bet.returned),
             revision=bet.revision,
+            reversed=Minor(bet.reversed),
         )
-        hold = None if bet.after_hold is None else After(*bet.after_hold)
-        of_round[bet.bet_id] = Bet(record, hold, bet.cancel_offset if bet.cancel_offset >= 0 else None, end)
+        of_round[bet_id] = Bet(
+            record,
+            _after(bet.after_hold),
+            bet.cancel_offset if bet.cancel_offset >= 0 else None,
+            end,
+            is_settled_anew=bet.revision > 1,
+        )
+
+
+def _after(state: AfterState | None) -> After | None:
+    return None if state is None else After(state.available, state.held, state.sequence)
 
 
 def _put_transfers(now_ms: int, transfers: Sequence[RestoredTransfer], bucket: Bucket) -> None:

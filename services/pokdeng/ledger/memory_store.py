@@ -49,6 +49,8 @@ class Bet(NamedTuple):
     after_hold: After | None
     cancel_offset: int | None = None
     after_end: After | None = None
+    is_settled_anew: bool = False
+    """It has had more than one revision; `after_end` is that of the latest."""
 
 
 class Moved(NamedTuple):

@@ -15,10 +15,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, NewType, Protocol, TypeAlias
 from zlib import crc32
 
+from pokdeng.events.ids import Minor
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
 
-    from pokdeng.events.ids import AccountId, BetId, Currency, Minor, RoundId, TableId, TransferId
+    from pokdeng.events.ids import AccountId, BetId, Currency, RoundId, TableId, TransferId
     from pokdeng.events.reasons import BetReason, TransferKind, TransferReason
     from pokdeng.ledger.restoring import Restoring
     from pokdeng.rules import Bet
@@ -107,6 +109,26 @@ class Settle(NamedTuple):
     revision: int
 
 
+class Revise(NamedTuple):
+    """Reverse what the revision before returned, and settle the bet anew, in one step with two sequence numbers.
+
+    First available - reversed, held + taken; then available + returned, held - taken. Available may go below zero, and
+    is there in between or after it: the account is overdrawn. Only revision n is followed by revision n + 1; asked for
+    again, revision n + 1 gives its first answer.
+    """
+
+    source: Source
+    account: AccountId
+    table: TableId
+    round: RoundId
+    bet_id: BetId
+    reversed: Minor
+    """What the revision before returned: it must be so."""
+    returned: Minor
+    revision: int
+    """2 or more."""
+
+
 class Transfer(NamedTuple):
     """A deposit (available + amount; gives the account its currency) or a withdrawal (available - amount).
 
@@ -160,6 +182,9 @@ class Answer(NamedTuple):
     sequence: int = 0
 
 
+_NOTHING = Minor(0)
+
+
 class BetState(StrEnum):
     """What the ledger remembers of a bet."""
 
@@ -186,6 +211,8 @@ class BetRecord:
     taken: Minor
     returned: Minor
     revision: int
+    reversed: Minor = _NOTHING
+    """What the revision before returned; 0 in the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +246,8 @@ class Note(NamedTuple):
     """Something remembered that moves no money (finished rounds, shoes, refused strays): a field of a named page.
 
     A page is one Redis hash, in the bucket of crc32(page). `keep_first`: an existing field stays as it is.
-    `ttl_ms` sets the whole page's time to live anew; None leaves it as it is (a new page without one lives for ever).
+    `ttl_ms` sets the whole page's time to live anew; None leaves it as it is (a new page without one lives for ever),
+    `FOR_EVER` takes it away.
     """
 
     source: Source
@@ -228,6 +256,10 @@ class Note(NamedTuple):
     value: bytes
     keep_first: bool
     ttl_ms: int | None
+
+
+FOR_EVER = -1
+"""As a note's time to live: none."""
 
 
 class Ledger(Protocol):
@@ -275,12 +307,25 @@ class Ledger(Protocol):
         One script call per bucket touched. Atomic per bucket: all checks first, then all writes. A later operation
         sees the earlier ones of the same call. Sending the same again gives the same answers with is_fresh False.
         Raises LedgerCorruptError, with nothing of the call applied in that bucket, where a balance or record is not
-        an exact integer, held would go below 0, a sum would pass `LARGEST_MINOR`, or a settlement of a revision
-        already paid names another amount.
+        an exact integer, held would go below 0, a sum would pass `LARGEST_MINOR`, a settlement of a revision
+        already paid names another amount, or a bet that was settled anew is to be settled in the revision before.
+        """
+
+    async def revise(self, revisions: Sequence[Revise]) -> list[Answer]:
+        """Reverse bets and settle them anew, in order, answers (all MOVED) in the same order.
+
+        An answer has the account after both movements; in between it had `available - returned`, `held + taken`,
+        `sequence - 1`. As atomic, idempotent and counted as `apply`; a bet keeps its latest revision and what that
+        reversed. Raises LedgerCorruptError, with nothing of the call applied in that bucket, where a bet is missing or
+        another account's, is not settled in the revision before (or in this one, with these amounts), returned then
+        something else than is to be reversed, or where a sum would pass `LARGEST_MINOR`, below zero too.
         """
 
     async def finish(self, rounds: Sequence[RoundName], *, ttl_ms: int) -> None:
         """The bets of these rounds need be remembered only `ttl_ms` longer. Idempotent; a later call renews."""
+
+    async def keep(self, rounds: Sequence[RoundName]) -> None:
+        """The bets of these rounds are needed again: they live until the next `finish`. Idempotent."""
 
     async def find_bets(self, names: Sequence[BetName]) -> list[tuple[BetRecord, ...]]:
         """What is remembered of each bet id, under any account (usually none or one). Rare: asks every bucket."""

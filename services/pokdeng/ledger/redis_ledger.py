@@ -7,13 +7,14 @@ Keys, all of bucket n under the hash tag `{n}`: `m` meta, `a` accounts, `r:<tabl
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from zlib import crc32
 
 from pokdeng.events.ids import AccountId, BetId
 from pokdeng.ledger.encoding import calls_of, decode_account, decode_answers, decode_bet, decode_fields, encode
 from pokdeng.ledger.port import (
     BUCKETS,
+    FOR_EVER,
     Account,
     Answer,
     BetName,
@@ -23,12 +24,14 @@ from pokdeng.ledger.port import (
     LedgerLostError,
     Note,
     Operation,
+    Revise,
     RoundName,
     Source,
     bucket_of,
 )
-from pokdeng.ledger.redis_pipeline import RedisPipeline
+from pokdeng.ledger.redis_pipeline import RedisPipeline, ScriptCall
 from pokdeng.ledger.redis_restoring import RedisRestoring
+from pokdeng.ledger.revision_calls import calls_of_revisions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterable, Sequence
@@ -43,6 +46,10 @@ DAY_MS: Final = 86_400_000
 _KNOWN_BUCKETS: Final = 1 << 18
 _MAX_KEYS_A_CALL: Final = 1000
 _ACQUIRE_ATTEMPTS: Final = 4
+
+
+_Counted: TypeAlias = "dict[tuple[Source, int], int]"
+"""Calls of a pipeline so far, by source and bucket."""
 
 
 @dataclass(slots=True)
@@ -67,6 +74,7 @@ class RedisLedger:
         timeout_ms: int = 2_000,
         retry_budget_ms: int = 10_000,
         transfer_ttl_ms: int = 32 * DAY_MS,
+        replicas: int = 0,
     ) -> None:
         """Remember the settings; nothing is connected before `open`.
 
@@ -78,6 +86,7 @@ class RedisLedger:
             timeout_ms: of connecting and of each answer.
             retry_budget_ms: how long a failing pipeline is sent again before LedgerUnavailableError.
             transfer_ttl_ms: how long a transfer is remembered: the retention of `funds` and a day.
+            replicas: so many must have what was applied or noted before it is answered (WAIT).
 
         Raises:
             LedgerError: where the prefix has a brace, which would part the keys of a bucket.
@@ -90,27 +99,31 @@ class RedisLedger:
         self._transfer_ttl_ms = transfer_ttl_ms
         self._owned: dict[Source, _Owned] = {}
         self._bucket_cache: dict[AccountId, int] = {}
-        self._pipeline = RedisPipeline(address, timeout_ms=timeout_ms, retry_budget_ms=retry_budget_ms)
+        self._pipeline = RedisPipeline(
+            address, timeout_ms=timeout_ms, retry_budget_ms=retry_budget_ms, replicas=replicas
+        )
         self._restoring = RedisRestoring(self._pipeline, prefix=prefix, buckets=buckets, version=FORMAT)
 
     async def open(self) -> bool:
         """Connect and check. Raises LedgerError where keys may be evicted or another bucket count was created."""
         keys = [self._key(bucket, "m") for bucket in range(self._buckets)]
-        found = [
-            [part.decode() for part in row] for row in await self._pipeline.call("look", [([key], []) for key in keys])
-        ]
-        for _, _, _, _, _, maxmemory, policy in found:
-            if int(maxmemory) > 0 and policy != "noeviction":
+        found = await self._pipeline.send(
+            [command for key in keys for command in (("INFO", "memory", key), ("HMGET", key, "n", "v"))]
+        )
+        for memory in found[::2]:
+            policy = memory.get("maxmemory_policy")
+            if int(memory.get("maxmemory", 0)) > 0 and policy != "noeviction":
                 raise LedgerError(f"this Redis may evict accounts: maxmemory-policy is {policy}, not noeviction")
-        _, count, version, *_ = found[0]
-        if not count:
+        rows = found[1::2]
+        counts = [None if row[0] is None else int(row[0]) for row in rows]
+        if counts[0] is None:
             return False
-        if int(count) != self._buckets:
-            raise LedgerError(f"created with {count} buckets, opened with {self._buckets}")
-        if version != FORMAT:
-            raise LedgerError(f"stored in format {version}, this is format {FORMAT}")
-        for bucket, (_, count, *_) in enumerate(found):
-            if count != str(self._buckets):
+        if counts[0] != self._buckets:
+            raise LedgerError(f"created with {counts[0]} buckets, opened with {self._buckets}")
+        if rows[0][1] != FORMAT.encode():
+            raise LedgerError(f"stored in format {rows[0][1].decode()}, this is format {FORMAT}")
+        for bucket, count in enumerate(counts):
+            if count != self._buckets:
                 raise LedgerLostError("cold", f"bucket {bucket} is empty")
         return True
 
@@ -183,28 +196,32 @@ class RedisLedger:
         After LedgerUnavailableError nothing else may be applied before the same operations or a new `acquire`.
         """
         calls = calls_of(operations, self._bucket)
-        counted: dict[tuple[Source, int], int] = {}
+        counted: _Counted = {}
         arguments = []
         for call in calls:
-            heads: list[int | str] = []
-            for source in call.sources:
-                owned = self._owner(source)
-                acknowledged = owned.calls[call.bucket]
-                earlier = counted.get((source, call.bucket), 0)
-                counted[source, call.bucket] = earlier + 1
-                heads += (source, owned.epoch, acknowledged + earlier, acknowledged)
+            heads = self._counted_heads(call.bucket, call.sources, counted)
             arguments.append((call.keys(self._prefix), [call.payload(heads, self._transfer_ttl_ms)]))
-        replies = await self._pipeline.call("apply", arguments)
-        for (source, bucket), count in counted.items():
-            self._owned[source].calls[bucket] += count
-        answers: list[Any] = [None] * len(operations)
-        for call, reply in zip(calls, replies, strict=True):
-            for position, answer in zip(call.positions, decode_answers(reply[1], reply[2]), strict=True):
-                answers[position] = answer
-        return answers
+        return await self._counted_call("apply", arguments, counted, [call.positions for call in calls])
+
+    async def revise(self, revisions: Sequence[Revise]) -> list[Answer]:
+        """Reverse bets and settle them anew; what is said of `apply` holds here too."""
+        calls = calls_of_revisions(revisions, self._bucket)
+        counted: _Counted = {}
+        arguments = []
+        for call in calls:
+            heads = self._counted_heads(call.bucket, call.sources, counted)
+            arguments.append((call.keys(self._prefix), [call.payload(heads)]))
+        return await self._counted_call("revise", arguments, counted, [call.positions for call in calls])
 
     async def finish(self, rounds: Sequence[RoundName], *, ttl_ms: int) -> None:
         """Set the time to live of all records of these rounds, in every bucket."""
+        await self._set_times(rounds, ttl_ms)
+
+    async def keep(self, rounds: Sequence[RoundName]) -> None:
+        """Take the time to live of all records of these rounds away, in every bucket."""
+        await self._set_times(rounds, FOR_EVER)
+
+    async def _set_times(self, rounds: Sequence[RoundName], ttl_ms: int) -> None:
         calls = []
         for start in range(0, len(rounds), _MAX_KEYS_A_CALL):
             some = rounds[start : start + _MAX_KEYS_A_CALL]
@@ -265,7 +282,7 @@ class RedisLedger:
                 argument = encode((self._heads(note.source for note in some), flat))
                 keys = [self._key(bucket, f"n:{page}") for page in pages]
                 calls.append(([self._key(bucket, "m"), *keys], [argument, *[note.value for note in some]]))
-        await self._pipeline.call("remember", calls)
+        await self._pipeline.call("remember", calls, is_copied=True)
 
     async def recall(self, pages: Sequence[str]) -> list[dict[str, bytes]]:
         """Whole pages."""
@@ -336,6 +353,30 @@ class RedisLedger:
         if owned is None:
             raise FencedError(f"{source} was not acquired by this handle")
         return owned
+
+    def _counted_heads(self, bucket: int, sources: Iterable[Source], counted: _Counted) -> list[int | str]:
+        """What a script that counts its calls is to check; the call is added to those `counted` in this pipeline."""
+        heads: list[int | str] = []
+        for source in sources:
+            owned = self._owner(source)
+            acknowledged = owned.calls[bucket]
+            earlier = counted.get((source, bucket), 0)
+            counted[source, bucket] = earlier + 1
+            heads += (source, owned.epoch, acknowledged + earlier, acknowledged)
+        return heads
+
+    async def _counted_call(
+        self, name: str, arguments: Sequence[ScriptCall], counted: _Counted, positions: Sequence[Sequence[int]]
+    ) -> list[Answer]:
+        """Call a script that counts, once per item; the answers by the position that each has."""
+        replies = await self._pipeline.call(name, arguments, is_copied=True)
+        for (source, bucket), count in counted.items():
+            self._owned[source].calls[bucket] += count
+        answers: list[Any] = [None] * sum(map(len, positions))
+        for places, reply in zip(positions, replies, strict=True):
+            for position, answer in zip(places, decode_answers(reply[1], reply[2]), strict=True):
+                answers[position] = answer
+        return answers
 
     def _heads(self, sources: Iterable[Source]) -> list[int | str]:
         """What a script without a counter is to check: the epochs alone."""

@@ -12,10 +12,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
-from pokdeng.events.ids import AccountId, BetId, RoundId, TableId
+from pokdeng.events.ids import BetId, RoundId, TableId
 from pokdeng.ledger.encoding import decode_bet, decode_fields, encode, encode_account
 from pokdeng.ledger.port import BetName, BetState, FencedError, Source, bucket_of
-from pokdeng.ledger.records import encode_bet, encode_transfer, revise, transfer_key
+from pokdeng.ledger.records import encode_bet, encode_transfer, pack_texts, revise, transfer_key
 from pokdeng.ledger.restoring import LEAD_MS, Standing
 
 if TYPE_CHECKING:
@@ -43,17 +43,19 @@ class _Writing:
     def _begin(self) -> None:
         self._keys = [self._meta]
         self._what: list[int] = []
-        self._values: list[bytes | str] = []
+        self._values: list[bytes] = []
+        self._count = 0
 
     def add(self, key: str, how: int, values: Sequence[bytes | str], ttl_ms: int = 0) -> None:
         """Write one key, in pieces where it has very many values."""
         for start in range(0, max(1, len(values)), _VALUES_A_CALL):
             some = values[start : start + _VALUES_A_CALL]
-            if len(self._keys) > _KEYS_A_CALL or len(self._values) + len(some) > 2 * _VALUES_A_CALL:
+            if len(self._keys) > _KEYS_A_CALL or self._count + len(some) > 2 * _VALUES_A_CALL:
                 self.finish()
             self._keys.append(key)
-            self._what += (how, len(some), ttl_ms)
-            self._values += some
+            self._what += (how, ttl_ms)
+            self._count += len(some)
+            self._values.append(pack_texts(some) if some else b"")
 
     def finish(self) -> None:
         """What was added becomes a call."""
@@ -87,25 +89,33 @@ class RedisRestoring:
     async def standing(self) -> Standing:
         """How the store is found now."""
         keys = [self._key(bucket, "m") for bucket in range(self._buckets)]
-        found = await self._pipeline.call("look", [([key], []) for key in keys])
-        verified = {(run_id, now) for _, _, _, run_id, now, *_ in found}
-        if any(not run_id for run_id, _ in verified):
+        found = await self._pipeline.send(
+            [command for key in keys for command in (("INFO", "server", key), ("HGET", key, "r"))]
+        )
+        rows = found[1::2]
+        if None in rows:
             return Standing.EMPTY
-        return Standing.SOUND if all(run_id == now for run_id, now in verified) else Standing.DOUBTFUL
+        run_ids = [server["run_id"].encode() for server in found[::2]]
+        return Standing.SOUND if rows == run_ids else Standing.DOUBTFUL
 
     async def begin(self) -> str:
-        """Have every bucket refuse every writer. Whoever led leads anew: the server may have restarted meanwhile."""
-        self._led = ("", 0)
-        if await self.standing() is not Standing.SOUND:
-            await self._pipeline.send([("HSET", self._key(0, "m"), "r", "-")])
+        """Have every bucket refuse every writer. Bucket 0 is asked: it is opened last, so if it is sound all are."""
+        restore = await self._begin()
+        if not restore and await self.standing() is not Standing.SOUND:
+            await self._pipeline.send([("HSET", self._key(0, "m"), "r", "-")])  # only others were lost
+            restore = await self._begin()
+        if restore:
+            await self._close_others(restore)
+        return restore
+
+    async def _close_others(self, restore: str) -> None:
+        arguments = [restore, str(self._buckets), self._version]
+        await self._pipeline.call("close", [([self._key(n, "m")], arguments) for n in range(1, self._buckets)])
+
+    async def _begin(self) -> str:
         keys = [self._key(0, "m"), self._key(0, "x")]
         arguments = [secrets.token_hex(8), str(self._buckets), self._version]
         ((_, restore),) = await self._pipeline.call("begin", [(keys, arguments)])
-        if restore:
-            await self._pipeline.call(
-                "close",
-                [([self._key(bucket, "m")], [str(self._buckets), self._version]) for bucket in range(1, self._buckets)],
-            )
         return restore.decode()
 
     async def say_quiet(self, restore: str, waits_ms: Mapping[Source, int]) -> None:
@@ -123,16 +133,36 @@ class RedisRestoring:
         return {source: wait for source, wait in found.items() if wait != 0}
 
     async def lead(self, restore: str, leader: str) -> int:
-        """Take the lead, or keep it."""
+        """Take the lead."""
+        term = await self._lead(restore, leader, 0)
+        if not term:
+            self.step_back()
+            return 0
+        stamps = await self._pipeline.call(
+            "stamp", [([self._key(bucket, "m")], [restore, str(term)]) for bucket in range(self._buckets)]
+        )
+        self._stamps = [stamp for _, stamp in stamps]
+        self._led = (restore, term)
+        return term
+
+    async def keep_lead(self, restore: str, leader: str) -> bool:
+        """Keep the lead."""
+        led = self._led
+        if led[0] != restore or not led[1]:
+            return False
+        is_kept = await self._lead(restore, leader, led[1]) == led[1]
+        if not is_kept:
+            self.step_back()
+        return is_kept
+
+    async def _lead(self, restore: str, leader: str, term: int) -> int:
         keys = [self._key(0, "x"), self._key(0, "xl")]
-        ((_, term),) = await self._pipeline.call("lead", [(keys, [restore, leader, str(LEAD_MS)])])
-        if int(term) and self._led != (restore, int(term)):
-            stamps = await self._pipeline.call(
-                "stamp", [([self._key(bucket, "m")], [restore, term]) for bucket in range(self._buckets)]
-            )
-            self._stamps = [stamp for _, stamp in stamps]
-        self._led = (restore, int(term))
-        return int(term)
+        ((_, found),) = await self._pipeline.call("lead", [(keys, [restore, leader, str(LEAD_MS), str(term)])])
+        return int(found)
+
+    def step_back(self) -> None:
+        """What this handle leads next is another attempt."""
+        self._led, self._stamps = ("", 0), []
 
     async def leader(self) -> str:
         """Who leads, "" where nobody does."""
@@ -165,7 +195,7 @@ class RedisRestoring:
         """Write bets; a later revision of one that is there changes how it ended."""
         rows: defaultdict[tuple[int, str, str], list[bytes | str]] = defaultdict(list)
         revisions: list[RestoredBet] = []
-        buckets, places = self._buckets, dict[AccountId, int]()
+        buckets, places = self._buckets, dict[str, int]()
         for bet in bets:
             if bet.offset < 0:
                 revisions.append(bet)
@@ -257,7 +287,9 @@ class RedisRestoring:
                             yield bet
 
     async def _revise(self, bets: list[RestoredBet]) -> None:
-        places = [(bucket_of(bet.account, self._buckets), f"r:{bet.table}|{bet.round}", bet.bet_id) for bet in bets]
+        places = [
+            (crc32(bet.account.encode()) % self._buckets, f"r:{bet.table}|{bet.round}", bet.bet_id) for bet in bets
+        ]
         stored = await self._pipeline.send([("HGET", self._key(bucket, key), field) for bucket, key, field in places])
         await self._put(
             (bucket, self._key(bucket, key), _HASH, (field, revise(raw, bet)), 0)

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
-    from pokdeng.events.ids import AccountId, BetId, Currency, RoundId, TableId, TransferId
+    from pokdeng.events.ids import AccountId, Currency, RoundId, TableId, TransferId
     from pokdeng.events.reasons import TransferKind
     from pokdeng.ledger.port import Account, BetRecord, BetState, Source
 
-LEAD_MS: Final = 10_000
+LEAD_MS: Final = 15_000
 """How long a leader that went silent keeps the lead."""
 
 
@@ -43,30 +43,48 @@ class After(NamedTuple):
     sequence: int
 
 
+class AfterState(Protocol):
+    """An account right after a movement, however it is kept."""
+
+    @property
+    def available(self) -> int:
+        """Minor units."""
+
+    @property
+    def held(self) -> int:
+        """Minor units."""
+
+    @property
+    def sequence(self) -> int:
+        """The movement's."""
+
+
 class RestoredBet(NamedTuple):
-    """A bet with what is needed to give its first answers again.
+    """A bet with what is needed to give its first answers again. Ids are plain texts: there are very many.
 
     `after_hold` is None for a refused bet; `after_end` is there once it was withdrawn (by the cancel at
     `cancel_offset`) or settled. A revision of a bet that is remembered already has `offset` -1: what began it stays.
     """
 
-    account: AccountId
-    table: TableId
-    round: RoundId
-    bet_id: BetId
+    account: str
+    table: str
+    round: str
+    bet_id: str
     bet: str
     stake: int
-    currency: Currency
+    currency: str
     offset: int
     state: BetState
     reason: str
     taken: int
     returned: int
     revision: int
-    after_hold: After | None
+    after_hold: AfterState | None
     cancel_offset: int
-    after_end: After | None
-    after_reversal: After | None
+    after_end: AfterState | None
+    after_reversal: AfterState | None
+    reversed: int = 0
+    """What the revision before returned; 0 in the first."""
 
 
 class RestoredTransfer(NamedTuple):
@@ -120,7 +138,13 @@ class Restoring(Protocol):
         """Which of them are not quiet yet: in how many milliseconds they are, None where nobody has said so."""
 
     async def lead(self, restore: str, leader: str) -> int:
-        """Take the lead, or keep it: the term, the same as before where it never lapsed. 0: another one leads."""
+        """Take the lead: the term of it. 0: another one leads."""
+
+    async def keep_lead(self, restore: str, leader: str) -> bool:
+        """Keep the lead that this handle took. False: it lapsed, and what is written from here on is refused."""
+
+    def step_back(self) -> None:
+        """Give an attempt up: when the lead is taken or kept next, what is written belongs to a new one."""
 
     async def leader(self) -> str:
         """Who leads, "" where nobody does."""

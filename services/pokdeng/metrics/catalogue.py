@@ -208,6 +208,14 @@ CATALOGUE: Final = (
     ),
     Metric("rounds_held", "pokdeng_rounds_held", Kind.GAUGE, (), Part.ROUNDS, "Rounds that wait for the supervisor."),
     Metric(
+        "corrections_stopped",
+        "pokdeng_corrections_stopped",
+        Kind.GAUGE,
+        (),
+        Part.ROUNDS,
+        "Settled rounds with a correction that is stopped: the ledger has not the bets that their record speaks of.",
+    ),
+    Metric(
         "oldest_open",
         "pokdeng_oldest_open_round_seconds",
         Kind.GAUGE,

@@ -14,10 +14,14 @@ if TYPE_CHECKING:
     from pokdeng.restore.facts import Balance
 
 
+_MANY = 1_000
+"""So many movements beyond a hole are kept one by one."""
+
+
 class AccountState:
     """One account. Changed in place: there is a step for each movement."""
 
-    __slots__ = ("available", "beyond", "currency", "held", "sequence", "sum_available", "sum_held", "upto")
+    __slots__ = ("available", "beyond", "currency", "held", "ranges", "sequence", "sum_available", "sum_held", "upto")
 
     def __init__(self, currency: str) -> None:
         """No movement yet."""
@@ -30,31 +34,55 @@ class AccountState:
         self.sum_held = 0
         self.upto = 0
         """All movements up to this one are counted."""
-        self.beyond: list[tuple[int, int]] | None = None
-        """Those counted beyond a hole: ranges, first and last, ascending."""
+        self.beyond: set[int] | None = None
+        """Those counted beyond a hole."""
+        self.ranges: list[tuple[int, int]] = []
+        """The same, where very many lie beyond it: first and last, ascending."""
 
     def admit(self, sequence: int) -> bool:
         """Count a movement, whatever its order; False where it was counted before."""
-        if sequence <= self.upto:
+        beyond = self.beyond
+        if sequence <= self.upto or (beyond is not None and sequence in beyond):
             return False
-        if sequence == self.upto + 1:
-            self.upto = sequence
-        else:
-            ranges = self.beyond or []
-            if any(first <= sequence <= last for first, last in ranges):
-                return False
-            self.beyond = _joined([*ranges, (sequence, sequence)])
-        if self.beyond and self.beyond[0][0] == self.upto + 1:
-            self.upto = self.beyond.pop(0)[1]
-        if not self.beyond:
-            self.beyond = None
+        if self.ranges and any(first <= sequence <= last for first, last in self.ranges):
+            return False
+        if sequence != self.upto + 1:
+            if beyond is None:
+                beyond = self.beyond = set()
+            beyond.add(sequence)
+            if len(beyond) > _MANY:
+                self.ranges = self.counted
+                beyond.clear()
+            return True
+        self.upto = sequence
+        if beyond is not None:
+            self._close_up(beyond)
         return True
+
+    def _close_up(self, beyond: set[int]) -> None:
+        """What lay beyond a hole that is filled now is counted on."""
+        while True:
+            following = self.upto + 1
+            if following in beyond:
+                beyond.remove(following)
+                self.upto = following
+            elif self.ranges and self.ranges[0][0] == following:
+                self.upto = self.ranges.pop(0)[1]
+            else:
+                break
+        if not beyond and not self.ranges:
+            self.beyond = None
+
+    @property
+    def counted(self) -> list[tuple[int, int]]:
+        """The movements counted beyond a hole, as ranges."""
+        return _joined([*self.ranges, *((one, one) for one in self.beyond or ())])
 
     @property
     def holes(self) -> list[tuple[int, int]]:
         """Movements that nobody has said, though later ones were: first and last."""
         before, found = self.upto, []
-        for first, last in self.beyond or ():
+        for first, last in self.counted:
             found.append((before + 1, first - 1))
             before = last
         return found
@@ -81,6 +109,17 @@ class Hole(NamedTuple):
     account: str
     first: int
     last: int
+
+    @property
+    def movements(self) -> str:
+        """As the beginning of a sentence.
+
+        >>> Hole("A-1", 6, 6).movements, Hole("A-1", 6, 9).movements
+        ('movement 6 was', 'movements 6 to 9 were')
+        """
+        return (
+            f"movement {self.first} was" if self.first == self.last else f"movements {self.first} to {self.last} were"
+        )
 
 
 @dataclass(slots=True)

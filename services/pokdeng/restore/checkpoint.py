@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 import msgspec
 
-from pokdeng.events.ids import AccountId, BetId, Currency, RoundId, TableId
 from pokdeng.ledger.port import BetState
 from pokdeng.ledger.restoring import After, RestoredBet
 from pokdeng.restore.accounts import AccountState, Totals
@@ -23,6 +22,7 @@ from pokdeng.stream.port import TopicPartition
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 
+    from pokdeng.ledger.restoring import AfterState
     from pokdeng.restore.fold import Fold, Sink
     from pokdeng.restore.reading import Offsets
     from pokdeng.stream.port import Record
@@ -33,7 +33,7 @@ ROWS_A_CHUNK: Final = 2_000
 """Small enough for any broker's limit: a row is below 400 bytes."""
 
 _Row = TypeVar("_Row")
-_AccountRow = tuple[str, str, int, int, int, int, int, int, list[tuple[int, int]] | None]
+_AccountRow = tuple[str, str, int, int, int, int, int, int, list[tuple[int, int]]]
 _TotalsRow = tuple[str, int, int, int]
 _AfterRow = tuple[int, int, int] | None
 _BetRow = tuple[
@@ -248,32 +248,41 @@ def _account_row(name: str, state: AccountState) -> _AccountRow:
         state.sum_available,
         state.sum_held,
         state.upto,
-        state.beyond,
+        state.counted,
     )
 
 
 def _state(row: _AccountRow) -> AccountState:
     state = AccountState(row[1])
     _, _, state.available, state.held, state.sequence, state.sum_available, state.sum_held, state.upto, _ = row
-    state.beyond = row[8]
+    if row[8]:
+        state.beyond, state.ranges = set(), row[8]
     return state
 
 
 def _bet_row(bet: RestoredBet) -> _BetRow:
-    return (*bet[:8], bet.state.value, *bet[9:13], bet.after_hold, bet.cancel_offset, bet.after_end, bet.after_reversal)
+    return (
+        *bet[:8],
+        bet.state.value,
+        *bet[9:13],
+        _after_row(bet.after_hold),
+        bet.cancel_offset,
+        _after_row(bet.after_end),
+        _after_row(bet.after_reversal),
+    )
 
 
 def _bet(row: _BetRow) -> RestoredBet:
     account, table, round_, bet_id, bet, stake, currency, offset, state, reason, taken, returned, revision = row[:13]
     hold, cancel_offset, end, reversal = row[13:]
     return RestoredBet(
-        AccountId(account),
-        TableId(table),
-        RoundId(round_),
-        BetId(bet_id),
+        account,
+        table,
+        round_,
+        bet_id,
         bet,
         stake,
-        Currency(currency),
+        currency,
         offset,
         BetState(state),
         reason,
@@ -291,6 +300,10 @@ def _after(row: _AfterRow) -> After | None:
     return None if row is None else After(*row)
 
 
+def _after_row(after: AfterState | None) -> _AfterRow:
+    return None if after is None else (after.available, after.held, after.sequence)
+
+
 def _entry(bet: RestoredBet) -> Entry:
     """A bet as the fold keeps it while its round is not finished."""
     entry = Entry()
@@ -305,7 +318,7 @@ def _entry(bet: RestoredBet) -> Entry:
     return entry
 
 
-def _fact(bet: RestoredBet, kind: str, offset: int, after: After | None) -> BetFact:
+def _fact(bet: RestoredBet, kind: str, offset: int, after: AfterState | None) -> BetFact:
     return BetFact(
         type=kind,
         cause=Cause(0, offset),
@@ -320,5 +333,5 @@ def _fact(bet: RestoredBet, kind: str, offset: int, after: After | None) -> BetF
         returned=bet.returned,
         revision=bet.revision,
         reason=bet.reason,
-        balance=None if after is None else Balance(*after),
+        balance=None if after is None else Balance(after.available, after.held, after.sequence),
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from pokdeng.restore.books_said import say_books
 from pokdeng.restore.checkpoint import (
     SLOTS,
     Books,
@@ -54,7 +55,7 @@ EARLIER_MS: Final = 3_600_000
 
 
 class BooksDoNotBalanceError(Exception):
-    """The facts contradict each other: nothing was written."""
+    """The facts contradict each other: no checkpoint was written."""
 
     def __init__(self, books: dict[str, CurrencyBooks]) -> None:
         """The currencies of which the books do not balance, and all others."""
@@ -192,7 +193,7 @@ async def close_books(
     Interrupted at any point it leaves the newest complete checkpoint as it was, and may be begun again.
 
     Raises:
-        AnotherWritesError, BooksDoNotBalanceError, FactsMissingError: nothing was written.
+        AnotherWritesError, BooksDoNotBalanceError, FactsMissingError: no checkpoint was written.
     """
     writership = Writership(log, topics, writer)
     await writership.take()
@@ -228,6 +229,7 @@ async def _close(
         log, topics, stretch, times=times, checkpoint=before, sink=gathering, writing=gathering, progress=read
     )
     books = fold.book.books()
+    await say_books(log, topics, times.now_ms, {currency: one.difference for currency, one in books.items()})
     if any(one.difference for one in books.values()):
         raise BooksDoNotBalanceError(books)
     last = newest(slots, log, topics)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
-from pokdeng.events.ids import AccountId, BetId, Currency, RoundId, TableId, TransferId
+from pokdeng.events.ids import AccountId, Currency, TransferId
 from pokdeng.events.reasons import BetReason, TransferKind
 from pokdeng.ledger.port import Account, BetState
 from pokdeng.ledger.restoring import After, RestoredBet, RestoredTransfer
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 RESUME: Final = "pokdeng-resume"
 """The header of a `rounds` record that tells how its round ended."""
-_AS_STRAY: Final = frozenset({BetReason.ROUND_UNKNOWN.value, BetReason.CANCELLED_BEFORE.value})
-"""Refusals that may have been said while the round was not open: they are remembered as notes, not as bets."""
+_UNKNOWN: Final = BetReason.ROUND_UNKNOWN.value
+_CANCELLED: Final = BetReason.CANCELLED_BEFORE.value
 
 
 class Sink(Protocol):
@@ -108,6 +108,8 @@ class Fold:
         self._transfer_ttl_ms = transfer_ttl_ms
         self._revised = revised
         self._pruned_ms = 0
+        self._strays: dict[tuple[str, str, str], int] = {}
+        """Bets refused as cancelled before, and when: of rounds that may never have been opened."""
 
     def bets(self, records: Sequence[Record], *, is_early: bool = False, moves: bool = True) -> None:
         """Fold decisions on bets, or settlements. `moves` False: their money is in the accounts already."""
@@ -148,13 +150,29 @@ class Fold:
             self.book.total(fact.currency).house_net -= available + held
 
     def _refused(self, fact: BetFact, at_ms: int, *, is_early: bool) -> None:
-        if fact.type == "cancel_rejected" or fact.reason in _AS_STRAY:
-            if self._sink is not None and at_ms >= self._horizon_ms:
-                self._sink.refusal(fact, at_ms)
+        if fact.type == "cancel_rejected" or fact.reason == _UNKNOWN:
+            self._note(fact, at_ms)
             return
+        if fact.reason == _CANCELLED:
+            self._strays[fact.table_id, fact.round_id, fact.bet_id] = at_ms
         entry = self.rounds.setdefault((fact.table_id, fact.round_id), {}).setdefault(fact.bet_id, Entry())
         if entry.began is None:
             entry.began, entry.is_early = fact, is_early
+
+    def _note(self, fact: BetFact, at_ms: int) -> None:
+        """It was said while the round was not open, or moves nothing: a note remembers it."""
+        if self._sink is not None and at_ms >= self._horizon_ms:
+            self._sink.refusal(fact, at_ms)
+
+    def _note_strays(self) -> None:
+        """Bets cancelled before they came are noted where nobody has ever heard of their round."""
+        for (table_id, round_id, bet_id), at_ms in self._strays.items():
+            bets = self.rounds.get((table_id, round_id))
+            if bets is None or not all(is_stray(entry) for entry in bets.values()):
+                continue
+            entry = bets[bet_id]
+            if entry.began is not None:
+                self._note(entry.began, at_ms)
 
     def funds(self, records: Sequence[Record], *, moves: bool = True) -> None:
         """Fold decisions on transfers."""
@@ -220,6 +238,8 @@ class Fold:
         _, is_remembered = self.finished[key]
         left: dict[str, Entry] = {}
         for bet_id, entry in bets.items():
+            if self._strays:
+                self._strays.pop((*key, bet_id), None)
             if entry.began is not None and entry.began.balance is not None and entry.ended is None:
                 left[bet_id] = entry  # its settlement is not read yet
             elif entry.began is None and not _is_later_revision(entry):
@@ -237,8 +257,14 @@ class Fold:
             self._end_round(key)
 
     def standing(self) -> Iterator[RestoredBet]:
-        """Bets of rounds that are not finished, as they must be in the ledger: all that were decided."""
+        """Bets of rounds that are not finished, as they must be in the ledger: all that were decided.
+
+        Ask once, at the end: what must be noted instead goes to the sink then.
+        """
+        self._note_strays()
         for bets in self.rounds.values():
+            if all(is_stray(entry) for entry in bets.values()):
+                continue  # the round was never opened, as far as anybody has said
             for entry in bets.values():
                 if entry.began is not None:
                     yield restored_bet(entry)
@@ -257,7 +283,7 @@ class Fold:
     def holds(self) -> dict[RoundKey, dict[str, RestoredBet]]:
         """Bets that were taken and are not settled, by round."""
         found: dict[RoundKey, dict[str, RestoredBet]] = {}
-        for bet in self.standing():
+        for bet in self.known():
             if bet.state is BetState.ACCEPTED:
                 found.setdefault((bet.table, bet.round), {})[bet.bet_id] = bet
         return found
@@ -275,12 +301,23 @@ class Fold:
             )
 
 
+def is_stray(entry: Entry) -> bool:
+    """Whether a bet was refused for a cancel that came before it, which says nothing of its round."""
+    return entry.began is not None and entry.began.reason == _CANCELLED
+
+
 def _is_later_revision(entry: Entry) -> bool:
     return entry.ended is not None and entry.ended.revision > 1
 
 
 def _after(balance: Balance | None) -> After | None:
     return None if balance is None else After(balance.available, balance.held, balance.sequence)
+
+
+def _reversed(entry: Entry) -> int:
+    """What the latest revision that was said to its end has reversed."""
+    ended, undone = entry.ended, entry.reversed
+    return undone.reversed if ended is not None and undone is not None and undone.revision == ended.revision else 0
 
 
 def restored_bet(entry: Entry) -> RestoredBet:
@@ -298,21 +335,22 @@ def restored_bet(entry: Entry) -> RestoredBet:
     elif of.balance is None:
         state = BetState.REFUSED
     return RestoredBet(
-        AccountId(of.account_id),
-        TableId(of.table_id),
-        RoundId(of.round_id),
-        BetId(of.bet_id),
+        of.account_id,
+        of.table_id,
+        of.round_id,
+        of.bet_id,
         of.bet,
         of.stake,
-        Currency(of.currency),
+        of.currency,
         -1 if began is None else began.cause.offset,
         state,
         of.reason if state is BetState.REFUSED else "",
         of.taken,
         returned,
         0 if ended is None else ended.revision,
-        None if began is None else _after(began.balance),
+        None if began is None else began.balance,
         cancel_offset,
-        None if ended is None else _after(ended.balance),
-        None if entry.reversed is None else _after(entry.reversed.balance),
+        None if ended is None else ended.balance,
+        None if entry.reversed is None else entry.reversed.balance,
+        _reversed(entry),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,7 +14,7 @@ from pokdeng.stream.reading import read_on
 from pokdeng.wire import TopicKind
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
 
     from pokdeng.restore.checkpoint import Checkpoint
     from pokdeng.restore.fold import Sink
@@ -177,6 +179,20 @@ async def fold_log(
 
     `sink` and `writing` are two sides of the same: one takes, the other writes what was taken.
     """
+    with _no_collector():
+        return await _fold(log, topics, stretch, times, checkpoint, sink, writing, progress)
+
+
+async def _fold(
+    log: Log,
+    topics: Topics,
+    stretch: Stretch,
+    times: Times,
+    checkpoint: Checkpoint | None,
+    sink: Sink | None,
+    writing: WritingSink | None,
+    progress: Callable[[int], Awaitable[None]] | None,
+) -> Fold:
     revised = frozenset[RoundKey]() if sink is None else await revised_rounds(log, topics, stretch.ends, times)
     fold = Fold(
         sink,
@@ -194,3 +210,15 @@ async def fold_log(
     await folding.read(stretch.money_from, stretch.ends, stretch.early_before, moves=True)
     fold.sweep()
     return fold
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """What a fold keeps are no circles, and it keeps very much: a collector would look at it again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

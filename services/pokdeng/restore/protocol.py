@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from pokdeng.ledger.port import FencedError, LedgerLostError, Source
+from pokdeng.ledger.port import FencedError, LedgerError, LedgerLostError, Source
 from pokdeng.restore.reading import ends_of, fact_partitions
 from pokdeng.restore.restore import answered_funds, fill
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
     from pokdeng.ledger.restoring import RestoredNote, Restoring
     from pokdeng.restore.checkpoint import Checkpoint
@@ -78,9 +79,9 @@ class Restorer:
         """Nothing is done before `run`."""
         self._plan = plan
         self._on_stage = on_stage
-        self._kept_at = 0.0
         self._quiet: Callable[[str], Mapping[Source, int]] = lambda _: {}
         self.stage = Stage()
+        self._told = ""
 
     async def run(self, quiet: Callable[[str], Mapping[Source, int]]) -> Restored | None:
         """Return once the ledger takes writers; what it was filled with, if by us.
@@ -98,13 +99,15 @@ class Restorer:
                     return restored
                 await self._answer(restore)
                 if await ledger.lead(restore, plan.name):
-                    restored = await self._lead(restore)
+                    async with self._keeping(restore):
+                        restored = await self._lead(restore)
                     continue
                 self._say(f"the ledger is being restored by {await ledger.leader() or 'nobody'}")
             except FencedError as error:
                 _log.info("restore_taken_over", why=str(error))
             except LedgerLostError as lost:
                 _log.warning("restore_lost", why=str(lost))
+            ledger.step_back()
             await asyncio.sleep(POLL_S)
 
     async def _answer(self, restore: str) -> None:
@@ -118,8 +121,7 @@ class Restorer:
         self._say("the ends of the log are asked for")
         restored: Restored | None = None
         if plan.is_whole is None or await ledger.is_torn() or not await plan.is_whole():
-            restored = await self._fill(restore)
-        await self._keep_lead(restore)
+            restored = await self._fill()
         await ledger.open()
         if restored is None:
             _log.warning("ledger_accepted", why="nothing that was said is missing")
@@ -135,7 +137,7 @@ class Restorer:
                 _log.warning("movement_never_said", account=hole.account, first=hole.first, last=hole.last)
         return restored
 
-    async def _fill(self, restore: str) -> Restored:
+    async def _fill(self) -> Restored:
         plan = self._plan
         ends = await ends_of(plan.log, await fact_partitions(plan.log, plan.topics))
 
@@ -146,8 +148,6 @@ class Restorer:
         async def progress(count: int) -> None:
             self.stage.done += count
             self._on_stage(self.stage)
-            if plan.clock() - self._kept_at > KEEP_LEAD_S:
-                await self._keep_lead(restore)
 
         return await fill(
             plan.log,
@@ -180,7 +180,6 @@ class Restorer:
                 longest_s = max(wait or 0 for wait in missing.values()) / 1000
                 self._say(f"the ledger is lost; {_few(list(missing))} may still be spoken of for {longest_s:.0f} s")
             await asyncio.sleep(POLL_S)
-            await self._keep_lead(restore)
             await self._answer(restore)
 
     async def _sources(self) -> list[Source]:
@@ -189,17 +188,31 @@ class Restorer:
         tables = [Source(f"p{number}") for number in range(counts.get(topics.table_events, 0))]
         return tables + [Source(f"f{number}") for number in range(counts.get(topics.funds, 0))]
 
-    async def _keep_lead(self, restore: str) -> None:
-        self._kept_at = self._plan.clock()
-        if not await self._plan.ledger.lead(restore, self._plan.name):
-            raise FencedError("another one leads the restore")
+    @asynccontextmanager
+    async def _keeping(self, restore: str) -> AsyncIterator[None]:
+        """Keep the lead, however long a step takes. Where it lapses what is written is refused, and that ends it."""
+        keeper = asyncio.create_task(self._keep(restore))
+        try:
+            yield
+        finally:
+            keeper.cancel()
+            await asyncio.wait([keeper])
+
+    async def _keep(self, restore: str) -> None:
+        with suppress(LedgerError):
+            while True:
+                await asyncio.sleep(KEEP_LEAD_S)
+                if not await self._plan.ledger.keep_lead(restore, self._plan.name):
+                    return
 
     def _say(self, what: str) -> None:
         if what != self.stage.says:
             self.stage = Stage(what, 0, self.stage.total if what == "facts are read" else 0)
             self._on_stage(self.stage)
-            if what:
+            told = what.partition(" may still")[0]
+            if what and told != self._told:
                 _log.info("restore", stage=what)
+            self._told = told
 
 
 def _few(sources: list[Source]) -> str:

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pokdeng.events.ids import BetId, RoundId, TableId
 from pokdeng.ledger.port import BetName, BetState
 from pokdeng.restore.folding import Folding, Times, fold_log, stretch_of
 from pokdeng.restore.reading import ends_of, fact_partitions
@@ -152,7 +153,11 @@ class Verifying:
 
 
 def _expected(fold: Fold) -> dict[BetName, RestoredBet]:
-    return {BetName(bet.table, bet.round, bet.bet_id): bet for bets in fold.holds().values() for bet in bets.values()}
+    return {
+        BetName(TableId(bet.table), RoundId(bet.round), BetId(bet.bet_id)): bet
+        for bets in fold.holds().values()
+        for bet in bets.values()
+    }
 
 
 def _of_log(fold: Fold, name: str) -> str | None:

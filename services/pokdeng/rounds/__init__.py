@@ -1,5 +1,6 @@
 """Rounds as they unfold: what a table event changes, whether a bet is in time, what a complete round comes to. Pure."""
 
+from pokdeng.rounds.aftermath import CORRECTION_WINDOW_MS
 from pokdeng.rounds.bets import is_in_time, refusal_of_bet, refusal_of_cancel
 from pokdeng.rounds.evolve import evolve
 from pokdeng.rounds.result import IncompleteDealError, Result, result_of
@@ -13,6 +14,7 @@ from pokdeng.rounds.state import (
     Mark,
     Places,
     Round,
+    RoundEvent,
     Shoe,
     Table,
     new_shoe,
@@ -21,6 +23,7 @@ from pokdeng.rounds.state import (
 from pokdeng.rounds.verdicts import Applied, Duplicate, Refused, Verdict
 
 __all__ = [
+    "CORRECTION_WINDOW_MS",
     "NOTHING_DEALT",
     "PLACES",
     "SEATS",
@@ -35,6 +38,7 @@ __all__ = [
     "Result",
     "RoadMark",
     "Round",
+    "RoundEvent",
     "Shoe",
     "Table",
     "Verdict",

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from pokdeng.events.inputs import RoundOpened, ShoeStarted
 from pokdeng.events.reasons import DeadLetterReason, HoldReason
-from pokdeng.rounds.aftermath import after_the_end
-from pokdeng.rounds.changes import change, heard
+from pokdeng.rounds.aftermath import CORRECTION_WINDOW_MS, after_the_end
+from pokdeng.rounds.changes import change
 from pokdeng.rounds.state import Round, Table, new_shoe
 from pokdeng.rounds.verdicts import APPLIED, DUPLICATE, Applied, Refused
 from pokdeng.rules import SHOE_CARDS
@@ -24,16 +24,19 @@ if TYPE_CHECKING:
     from pokdeng.rounds.verdicts import Verdict
 
 
-def evolve(table: Table, event: TableEvent, mark: Mark) -> tuple[Table, Verdict]:
+def evolve(
+    table: Table, event: TableEvent, mark: Mark, *, window_ms: int = CORRECTION_WINDOW_MS
+) -> tuple[Table, Verdict]:
     """The table after `event`, which lies at `mark`, and what became of the event.
 
-    The very same table comes back where nothing changed. Marks come in the order of the log.
+    The very same table comes back where nothing changed. Marks come in the order of the log. `window_ms` is how long
+    after its settlement a round is corrected, by broker time.
     """
     if isinstance(event, ShoeStarted):
         return _shoe_started(table, event)
     if isinstance(event, RoundOpened):
         return _round_opened(table, event, mark)
-    return _of_round(table, event, mark)
+    return _of_round(table, event, mark, window_ms)
 
 
 def _shoe_started(table: Table, event: ShoeStarted) -> tuple[Table, Verdict]:
@@ -88,7 +91,7 @@ def _refusal_of_next_round(table: Table, shoe: Shoe) -> Refused | None:
     return None
 
 
-def _of_round(table: Table, event: RoundEvent, mark: Mark) -> tuple[Table, Verdict]:
+def _of_round(table: Table, event: RoundEvent, mark: Mark, window_ms: int) -> tuple[Table, Verdict]:
     round_ = table.rounds.get(event.round_id)
     if round_ is None:
         return table, Refused(DeadLetterReason.UNKNOWN_ROUND, f"round {event.round_id} was not opened")
@@ -98,11 +101,10 @@ def _of_round(table: Table, event: RoundEvent, mark: Mark) -> tuple[Table, Verdi
             return table, DUPLICATE
         detail = f"another {event.event_type} of round {event.round_id} has this event_id"
         return table, Refused(DeadLetterReason.ID_CONFLICT, detail)
-    shoe = next_shoe = table.shoes[round_.shoe_id]
+    shoe = table.shoes[round_.shoe_id]
     verdict: Verdict
     if round_.completed is not None or round_.cancelled is not None:
-        verdict = after_the_end(round_, shoe, event)
-        next_round = heard(round_, event, mark) if verdict is DUPLICATE else round_
+        next_round, next_shoe, verdict = after_the_end(round_, shoe, event, mark, window_ms)
     else:
         next_round, next_shoe, verdict = change(round_, shoe, event, mark)
         if next_round.completed is not None or next_round.cancelled is not None:

@@ -12,10 +12,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The event counts. `held` names a round that became held by it, and why; `over` one that it ended."""
+    """The event counts.
+
+    `held` names a round that became held by it, and why; `over` one that it ended; `revised` a settled one that is to
+    be reversed and settled or refunded anew.
+    """
 
     held: tuple[RoundId, HoldReason] | None = None
     over: RoundId | None = None
+    revised: RoundId | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ all of it is acknowledged.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pokdeng.events.reasons import DeadLetterReason
-    from pokdeng.ledger.port import Answer, Note, Operation
+    from pokdeng.ledger.port import Answer, Note, Operation, Revise
     from pokdeng.settlement.tally import Key
     from pokdeng.settlement.voice import Voice
     from pokdeng.stream.port import Message, Record
@@ -34,8 +35,10 @@ class Batch:
 
     __slots__ = (
         "_reaction",
+        "_revised",
         "_subjects",
         "acknowledged",
+        "applied_at",
         "caused_at_ms",
         "dead_letters",
         "decided_at_ms",
@@ -45,6 +48,7 @@ class Batch:
         "operations",
         "read_before",
         "records",
+        "revisions",
         "round_facts",
         "rounds",
         "spans",
@@ -63,6 +67,9 @@ class Batch:
         """Whom to tell the answers: for runs of operations, a callable and what each operation is about."""
         self._reaction: Reaction | None = None
         self._subjects: list[Any] = []
+        self.revisions: list[Revise] = []
+        """Bets to be settled anew, before the operations; and whom to tell the answers."""
+        self._revised: list[tuple[Reaction, object]] = []
         self.notes: list[Note] = []
         self.facts: Outbox = defaultdict(list)
         self.dead_letters: Outbox = defaultdict(list)
@@ -73,6 +80,8 @@ class Batch:
         """Rounds that end with this batch: their own records are made when all answers are known, and said last."""
         self.acknowledged: list[Callable[[], None]] = []
         """What to do once all of it is acknowledged."""
+        self.applied_at = math.inf
+        """When the ledger had it, by the engine's clock."""
         self.tally = new_tally()
         self.decided_at_ms: list[int] = []
         """The broker times of bets and transfers whose decisions are in it, for the latency."""
@@ -90,6 +99,17 @@ class Batch:
             self._reaction, self._subjects = reaction, []
             self.spans.append((reaction, self._subjects))
         self._subjects.append(subject)
+
+    def ask_revision(self, revise: Revise, reaction: Reaction, subject: object) -> None:
+        """Have the ledger settle a bet anew, and tell `reaction` what became of it."""
+        self.revisions.append(revise)
+        self._revised.append((reaction, subject))
+
+    def revised(self, answers: Sequence[Answer]) -> None:
+        """Tell each answer to a revision to whom it concerns, in order."""
+        told, self._revised, self.revisions = self._revised, [], []
+        for answer, (reaction, subject) in zip(answers, told, strict=True):
+            reaction([answer], [subject])
 
     def answered(self, answers: Sequence[Answer]) -> None:
         """Tell each answer to whom it concerns, in order; then make the records of the rounds that ended.

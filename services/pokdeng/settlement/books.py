@@ -101,6 +101,11 @@ class Books:
                 row[2] += fact.returned
             case "bet_reversed":
                 self._house_net[fact.currency] -= fact.taken - fact.reversed
+                self._stakes[fact.table_id, fact.round_id, fact.bet, fact.currency] -= fact.stake
+                row = self._by_bet[fact.bet, fact.currency]
+                row[0] -= 1
+                row[1] -= fact.taken
+                row[2] -= fact.reversed
 
     def options(self, currency: str) -> dict[Bet, OptionBooks]:
         """The ten options in one currency."""

@@ -6,13 +6,14 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from pokdeng.events.ids import Cause, EventId, Timestamp
-from pokdeng.events.outputs import HandShown, RoundRefunded, RoundSettled, SeatResult
+from pokdeng.events.outputs import RoundRefunded, RoundSettled
 from pokdeng.ledger.port import LedgerCorruptError, Settle, Status
 from pokdeng.rounds import Cancelled, Completed, result_of
-from pokdeng.rules import PLAYER_SEATS, RULESET, Bet
+from pokdeng.rules import RULESET, Bet
 from pokdeng.settlement import tally
 from pokdeng.settlement.counting import count_refunds, count_round
 from pokdeng.settlement.finished import HEADER, Finished, encode_note, note_of_shoe, note_of_table
+from pokdeng.settlement.shown import players_of, shown
 from pokdeng.settlement.voice import totals_of
 from pokdeng.stream.port import Message
 from pokdeng.wire import EventIds, RefundedTemplate, SettledRound
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from pokdeng.ledger.port import Answer, Source
     from pokdeng.rounds import Result
-    from pokdeng.rules import Hand
     from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.book import Book, Ending, Entry
     from pokdeng.settlement.house import House
@@ -182,6 +182,8 @@ class Closing:
         """All answers are known: make the round's own record."""
         book, batch, ending, at = self._book, self._batch, self._ending, self._at
         round_ = ending.round
+        sums = {currency: (taken, returned) for currency, (_, taken, returned) in self._sums().items()}
+        self._bets = sum(bets for bets, _, _ in self._sums().values())
         finished = Finished(
             shoe_id=round_.shoe_id,
             first_event=round_.first,
@@ -192,13 +194,15 @@ class Closing:
             cancelled_at_ms=round_.cancelled.mark.at_ms if round_.cancelled is not None else None,
             caused_at_ms=at.mark.at_ms,
             revision=REVISION,
+            settled_event=round_.last,
+            settled_at_ms=at.mark.at_ms,
+            bets=self._bets,
+            totals=sums,
             deal=None if self._result is None else "".join(str(card) for card in round_.places),
             shoe=note_of_shoe(ending.shoe),
             table=None if ending.table is None else note_of_table(ending.table, at.mark.offset),
         )
-        sums = self._sums()
-        totals = totals_of({currency: (taken, returned) for currency, (_, taken, returned) in sums.items()})
-        self._bets = sum(bets for bets, _, _ in sums.values())
+        totals = totals_of(sums)
         fact: RoundSettled | RoundRefunded
         if self._result is None or isinstance(at, Cancelled):
             fact = RoundRefunded(
@@ -223,7 +227,7 @@ class Closing:
                 shoe_id=round_.shoe_id,
                 round_id=book.round_id,
                 banker=shown(self._result.banker),
-                players=_players(self._result),
+                players=players_of(self._result),
                 bets=self._bets,
                 totals=totals,
                 seal=finished.seal,
@@ -249,45 +253,6 @@ class Closing:
         counts[tally.ROUND_REFUNDED if is_refund else tally.ROUND_SETTLED] += 1
         options = [(option.bet, option.outcome, option.sums) for option in self._options.values()]
         (count_refunds if is_refund else count_round)(counts, options)
-
-
-def shown(hand: Hand) -> HandShown:
-    """A hand as others see it. Remembered: there are 2,704 of two cards by position."""
-    name = (hand.cards[0].face, hand.cards[1].face)
-    known = _SHOWN.get(name)
-    if known is not None:
-        return known
-    said = _SHOWN[name] = HandShown(
-        cards=(str(hand.cards[0]), str(hand.cards[1])),
-        value=hand.value,
-        points=hand.points,
-        combination=hand.combination,
-        pair=hand.is_pair,
-        flush=hand.is_flush,
-    )
-    return said
-
-
-_SHOWN: dict[tuple[int, int], HandShown] = {}
-
-
-def _players(result: Result) -> tuple[SeatResult, ...]:
-    players = []
-    for seat in PLAYER_SEATS:
-        hand = shown(result.hands[seat])
-        players.append(
-            SeatResult(
-                seat=seat,
-                result=result.verdicts[Bet(seat.value)].outcome,
-                cards=hand.cards,
-                value=hand.value,
-                points=hand.points,
-                combination=hand.combination,
-                pair=hand.pair,
-                flush=hand.flush,
-            )
-        )
-    return tuple(players)
 
 
 def _zeros() -> list[int]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from pokdeng.events.ids import Cause
 from pokdeng.events.inputs import BetCancelled, BetPlaced, BettingClosed, RoundOpened, ShoeStarted
 from pokdeng.events.reasons import BetReason, CancelReason
 from pokdeng.ledger.port import Source
-from pokdeng.rounds import new_shoe
+from pokdeng.settlement.aftermath import Aftermath, ending_of
 from pokdeng.settlement.betting import Betting
 from pokdeng.settlement.book import Book, Ending
 from pokdeng.settlement.closing import Closing
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from pokdeng.events.inputs import BetEvent, TableEvent
     from pokdeng.events.reasons import HoldReason
     from pokdeng.ledger.port import Note
-    from pokdeng.rounds import Applied, Refused, Round, Table
+    from pokdeng.rounds import Applied, Mark, Refused, Table
     from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.finished import Finished, TableNote
     from pokdeng.settlement.house import House
@@ -52,11 +53,14 @@ class Desk:
         self.partition = partition
         self.source = Source(f"p{partition}")
         self.merge = merge
-        self.floor = Floor(self)
         self.books: dict[Key, Book] = {}
         """Rounds that are not said yet."""
         self.finished: dict[Key, Finished] = {}
         """Rounds that are said, but not yet below what is committed, or not yet noted."""
+        self._aftermath = Aftermath(self.source, self.books, self.finished, remember_ms=house.remember_ms)
+        self.revisions = self._aftermath.revisions
+        """Corrections of settled rounds that are not said yet."""
+        self.floor = Floor(self, self._aftermath, window_ms=house.correction_window_ms)
         self.event_end = 0
         """Where `table-events` ended when the partition was assigned."""
         self.next_event = next_event
@@ -73,9 +77,10 @@ class Desk:
         self._idle: dict[TableId, TableNote] = {}
         self._batch: Batch
 
-    def said_before(self, offset: int) -> None:
-        """All of `bets` below this offset was acknowledged by an earlier owner."""
-        self._betting.said_below = offset
+    def said_before(self, *, bets: int, events: int) -> None:
+        """Below these offsets everything was acknowledged by an earlier owner, of events corrections included."""
+        self._betting.said_below = bets
+        self.floor.said_below = events
 
     def read(self, limit: int) -> list[Read]:
         """Take up to `limit` records that may be processed now, decoded."""
@@ -94,8 +99,8 @@ class Desk:
 
     def fold(self, batch: Batch, reads: list[Read], memory: Recalled, now: float) -> None:
         """Fold records, and end the rounds that are sealed thereby. `now` is the merge's monotonic clock."""
-        self._batch = self._betting.batch = batch
-        self._memory = memory
+        self._batch = self._betting.batch = self._aftermath.batch = batch
+        self._memory = self._aftermath.memory = memory
         self._count(batch, reads)
         books, betting = self.books, self._betting
         newest: list[Record | None] = [None, None]
@@ -165,7 +170,7 @@ class Desk:
             known.wait_ms = record.timestamp
             self._waiting.append(known)
         if verdict.over is not None:
-            known.ending = _ending(table, round_)
+            known.ending = ending_of(table, round_, table.shoes[round_.shoe_id])
             if known.seal is not None:
                 self._close(known)
 
@@ -191,7 +196,7 @@ class Desk:
 
     def _without_book(self, record: Record, event: BetPlaced | BetCancelled) -> None:
         key = (event.table_id, event.round_id)
-        finished = self.finished.get(key) or self._memory.round(*key).finished
+        finished = self._aftermath.how_it_ended(key)
         at_ms = record.timestamp
         if finished is not None and record.offset < finished.seal:
             return  # read again: decided before the round was said, with it
@@ -248,36 +253,57 @@ class Desk:
         Closing(self._batch, self._house, self.source, self.partition, book, ending, self._said).begin()
 
     def _is_before_another(self, book: Book) -> bool:
-        """Whether another round of the table will be said after it: no snapshot may absorb that one yet."""
+        """Whether another round of the table, or a correction, will be said after it: no snapshot may absorb that."""
+        if self.revisions and self.revisions.has_table(book.table_id):
+            return True
         return any(other.table_id == book.table_id and not other.is_closing for other in self.books.values())
 
     def _said(self, book: Book, finished: Finished) -> None:
         key = (book.table_id, book.round_id)
         del self.books[key]
+        self.revisions.said(key, finished)
         self.finished[key] = finished
         self._house.voice.forget_round(*key)
         if finished.table is not None:
             self.floor.said(book.table_id, finished.table)
 
+    def revision_said(self, key: Key, finished: Finished) -> None:
+        """A revision of a settled round is acknowledged."""
+        self.revisions.said(key, finished)
+        self.finished[key] = finished
+        if finished.table is not None:
+            self.floor.said(key[0], finished.table)
+
+    def may_absorb(self, key: Key) -> bool:
+        """Whether a snapshot of the table may be said with a revision of this round, or before it."""
+        table_id = key[0]
+        is_ending = any(book.table_id == table_id and not book.is_closing for book in self.books.values())
+        return not is_ending and not self.revisions.has_table(table_id, but=key)
+
+    def cause(self, mark: Mark) -> Cause:
+        """A table event as the cause of facts."""
+        return Cause(self._house.topics.table_events, self.partition, mark.offset)
+
     # Progress
 
     @property
     def is_ending(self) -> bool:
-        """Whether a round is over, but not said yet."""
-        return any(book.ending is not None for book in self.books.values())
+        """Whether a round is over, or corrected, but that is not said yet."""
+        return self.revisions.are_under_way or any(book.ending is not None for book in self.books.values())
 
     @property
     def watermarks(self) -> tuple[int, int]:
         """The next offsets to commit, of table events and of bets: nothing below is needed by a replay."""
-        oldest_event = self.floor.oldest_needed
-        next_event = self.next_event if oldest_event is None else min(oldest_event.offset, self.next_event)
+        oldest = (self.floor.oldest_needed, self.revisions.oldest_needed)
+        next_event = min([self.next_event, *(mark.offset for mark in oldest if mark is not None)])
         needed = [book.oldest_needed for book in self.books.values()]
         return next_event, min([self.next_bet, *(oldest for oldest in needed if oldest is not None)])
 
     @property
     def needed_since_ms(self) -> tuple[int | None, int | None]:
         """The broker times since when a replay needs table events, and bets (no later than these); None where none."""
-        event = self.floor.oldest_needed
+        marks = (self.floor.oldest_needed, self.revisions.oldest_needed)
+        event = min((mark for mark in marks if mark is not None), default=None)
         rounds = [book.table_round.opened.at_ms for book in self.books.values() if book.oldest_needed is not None]
         return (None if event is None else event.at_ms), min(rounds, default=None)
 
@@ -287,7 +313,7 @@ class Desk:
         self._idle = {
             table.table_id: note_of_table(table, as_of)
             for table, as_of in self.floor.idle(self.next_event)
-            if table.table_id not in busy
+            if table.table_id not in busy and not self.revisions.has_table(table.table_id)
         }
         return [table_note(self.source, table_id, note) for table_id, note in self._idle.items()]
 
@@ -302,7 +328,7 @@ class Desk:
         return {
             key: finished
             for key, finished in self.finished.items()
-            if finished.seal <= next_bet and finished.last_event < next_event
+            if finished.seal <= next_bet and finished.last_event < next_event and key not in self.revisions
         }
 
     def notes_of(self, passed: dict[Key, Finished]) -> list[Note]:
@@ -320,15 +346,12 @@ class Desk:
         return notes
 
     def forget(self, passed: dict[Key, Finished]) -> None:
-        """These rounds are noted: they leave memory."""
-        for key in passed:
-            del self.finished[key]
-            self.floor.forget_round(*key)
+        """These rounds are noted: they leave memory, but those that were revised since."""
+        for key, finished in passed.items():
+            if self.finished.get(key) is finished:
+                del self.finished[key]
+                self.floor.forget_round(*key)
 
-
-def _ending(table: Table, round_: Round) -> Ending:
-    """How a round ended. While another one goes on, its shoe is told as it began: the counts would tell its cards."""
-    shoe = table.shoes[round_.shoe_id]
-    if all(other.is_over for other in table.rounds.values()):
-        return Ending(round_, shoe, table)
-    return Ending(round_, new_shoe(shoe.shoe_id, shoe.decks, shoe.burn_card), None)
+    def is_as_noted(self, key: Key, finished: Finished) -> bool:
+        """Whether a round that was noted so has not been corrected since."""
+        return self.finished.get(key) is finished and key not in self.revisions

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from pokdeng.rounds import Places, Shoe, Table
+from pokdeng.rounds import Places, Round, Shoe, Table
 from pokdeng.rules import Card, parse_copies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pokdeng.events.ids import RoundId, ShoeId, TableId
+    from pokdeng.rounds import Mark
 
 HEADER = "pokdeng-resume"
 """The header of a `rounds` record that holds a `Finished`, as JSON."""
@@ -70,12 +71,26 @@ class Finished(msgspec.Struct, frozen=True):
     closed_at_ms: int | None
     cancelled_at_ms: int | None
     caused_at_ms: int
+    """The broker time of the record that caused this revision."""
     revision: int
+    settled_event: int
+    """The last event of revision 1: what was dealt, closed and paused lies up to here."""
+    settled_at_ms: int
+    """The broker time of the record that caused revision 1: the correction window begins."""
+    bets: int
+    """How many stood."""
+    totals: dict[str, tuple[int, int]]
+    """What they took and got back in this revision, by currency, minor units."""
     deal: str | None
-    """The twelve cards of a settled round, by place; None where it was refunded (it may not have been closed)."""
+    """The twelve cards of a settled round, by place; None where it is refunded (it may not have been closed)."""
     shoe: ShoeNote
     table: TableNote | None
     """The table right after the record that caused this, if no other round of it was open then."""
+
+    @property
+    def was_settled(self) -> bool:
+        """Whether it was settled by its cards, if cancelled since; not, where it was cancelled before."""
+        return self.deal is not None or self.revision > 1
 
     @property
     def places(self) -> Places | None:
@@ -106,6 +121,30 @@ def note_of_table(table: Table, as_of: int) -> TableNote:
     """A table without open rounds, to be kept: its newest shoe is all it needs to go on."""
     shoes: Iterable[Shoe] = () if table.newest_shoe is None else (table.shoes[table.newest_shoe],)
     return TableNote(as_of, table.newest_shoe, table.newest_round, tuple(note_of_shoe(shoe) for shoe in shoes))
+
+
+def revised_note(
+    finished: Finished,
+    round_: Round,
+    cause: Mark,
+    *,
+    totals: dict[str, tuple[int, int]],
+    shoe: ShoeNote,
+    table: TableNote | None,
+) -> Finished:
+    """A settled round after one more revision; `round_` is as it is then, `cause` what corrected or cancelled it."""
+    cancelled = round_.cancelled
+    return msgspec.structs.replace(
+        finished,
+        last_event=cause.offset,
+        cancelled_at_ms=None if cancelled is None else cancelled.mark.at_ms,
+        caused_at_ms=cause.at_ms,
+        revision=finished.revision + 1,
+        totals=totals,
+        deal=None if cancelled is not None else "".join(str(card) for card in round_.places),
+        shoe=shoe,
+        table=table,
+    )
 
 
 def encode_note(note: Finished | TableNote | ShoeNote) -> bytes:

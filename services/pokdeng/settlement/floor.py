@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
-from pokdeng.events.inputs import RoundOpened, ShoeStarted
-from pokdeng.events.reasons import DeadLetterReason
-from pokdeng.rounds import Applied, Completed, Duplicate, Mark, Refused, Round, Shoe, Table, Verdict, evolve
-from pokdeng.rules import NO_COPIES, Card
+from pokdeng.events.inputs import CardCorrected, RoundOpened, ShoeStarted
+from pokdeng.rounds import Applied, Mark, Refused, Table, Verdict, evolve, place_of
+from pokdeng.settlement.bygone import Dealt, counted_again, of_the_past
+from pokdeng.settlement.late import late_event
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pokdeng.events.ids import RoundId, TableId
     from pokdeng.events.inputs import TableEvent
+    from pokdeng.rounds import RoundEvent
+    from pokdeng.settlement.aftermath import Aftermath
+    from pokdeng.settlement.bygone import Past
     from pokdeng.settlement.finished import Finished, TableNote
     from pokdeng.settlement.memory import Recalled
     from pokdeng.stream.port import Record
@@ -40,11 +43,15 @@ class FloorListener(Protocol):
 class Floor:
     """The tables of a co-partition."""
 
-    __slots__ = ("_listener", "_since", "_snapshots", "_tables")
+    __slots__ = ("_aftermath", "_listener", "_since", "_snapshots", "_tables", "_window_ms", "said_below")
 
-    def __init__(self, listener: FloorListener) -> None:
-        """No table is known yet."""
+    def __init__(self, listener: FloorListener, aftermath: Aftermath, *, window_ms: int) -> None:
+        """No table is known yet. `window_ms`: how long after its settlement a round is corrected."""
         self._listener = listener
+        self._aftermath = aftermath
+        self._window_ms = window_ms
+        self.said_below = 0
+        """What lies below this offset was dealt with before the partition was assigned, corrections included."""
         self._tables: dict[TableId, Table] = {}
         self._snapshots: dict[TableId, TableNote] = {}
         """The newest point of each table at which none of its rounds was open, as far as it was said or noted."""
@@ -79,19 +86,91 @@ class Floor:
         if self.has_absorbed(table_id, offset):
             return  # read again: what was to be said of it is said
         table = self._tables[table_id]
-        past = _of_the_past(record, event, table, memory)
-        if past is not None:
-            self._tell(record, event, table, past)
-            return
+        if isinstance(event, ShoeStarted) or event.round_id not in table.rounds:
+            if self._was_said(table, record, event, memory):
+                return
+            past = of_the_past(record, event, table, memory, self._window_ms)
+            if past is not None:
+                self._fold_past(record, event, table, past)
+                return
         mark = Mark(offset, record.timestamp)
-        after, verdict = evolve(table, event, mark)
+        after, verdict = evolve(table, event, mark, window_ms=self._window_ms)
         if after is not table:
-            self._tables[table_id] = after
-            try:
-                self._since[table_id].append(mark)
-            except KeyError:
-                self._since[table_id] = deque((mark,))
+            self._changed(after, mark)
+            if self._is_all_told(record, event, table, after, verdict):
+                return
         self._tell(record, event, after, verdict)
+
+    def _is_all_told(self, record: Record, event: TableEvent, before: Table, after: Table, verdict: Verdict) -> bool:
+        """Tell what concerns old shoes and rounds that are over; whether nothing else is to be told of the event."""
+        if isinstance(event, ShoeStarted):
+            if before.newest_shoe is not None:
+                self._aftermath.shoe_left(record, event.table_id, before.shoes[before.newest_shoe])
+            return False
+        if isinstance(event, RoundOpened):
+            return False
+        round_ = after.rounds[event.round_id]
+        shoe_id = round_.shoe_id
+        if shoe_id == after.newest_shoe and not round_.is_over:
+            return False
+        was = Dealt(before.rounds[event.round_id], before.shoes[shoe_id])
+        return self._is_follow_up(record, event, was, Dealt(round_, after.shoes[shoe_id]), verdict)
+
+    def _changed(self, table: Table, mark: Mark) -> None:
+        self._tables[table.table_id] = table
+        try:
+            self._since[table.table_id].append(mark)
+        except KeyError:
+            self._since[table.table_id] = deque((mark,))
+
+    def _was_said(self, table: Table, record: Record, event: TableEvent, memory: Recalled) -> bool:
+        """Whether the event is read again, of a round that left memory: what was to be said of it is said.
+
+        It may be forgotten by now what it was judged by, so it is not judged again.
+        Only what it changed of the table's shoe counts once more, since the table's snapshot is older.
+        """
+        if isinstance(event, ShoeStarted | RoundOpened):
+            return False
+        page = memory.round(table.table_id, event.round_id)
+        if page.finished is None or self.is_news(record.offset, page.finished):
+            return False
+        after = counted_again(table, event, record.offset, page)
+        if after is not table:
+            self._changed(after, Mark(record.offset, record.timestamp))
+        return True
+
+    def is_news(self, offset: int, finished: Finished) -> bool:
+        """Whether an event for a round that left memory was not dealt with before."""
+        return offset > finished.last_event and offset >= self.said_below
+
+    def _fold_past(self, record: Record, event: TableEvent, table: Table, past: Past) -> None:
+        """An event about something that left memory; its shoe may still be the table's."""
+        if past.before is None or past.after is None or isinstance(event, ShoeStarted | RoundOpened):
+            self._tell(record, event, table, past.verdict)
+            return
+        shoe = past.after.shoe
+        if shoe is not past.before.shoe and shoe.shoe_id in table.shoes:
+            changed = table._replace(shoes={**table.shoes, shoe.shoe_id: shoe})
+            self._changed(changed, Mark(record.offset, record.timestamp))
+        if not self._is_follow_up(record, event, past.before, past.after, past.verdict):
+            self._tell(record, event, table, past.verdict)
+
+    def _is_follow_up(self, record: Record, event: RoundEvent, before: Dealt, after: Dealt, verdict: Verdict) -> bool:
+        """Tell what is to be kept of an event about a round that is over, or an old shoe; whether that is all of it."""
+        table = self._tables[event.table_id]
+        if after.shoe is not before.shoe and after.shoe.shoe_id != table.newest_shoe:
+            self._aftermath.old_shoe_changed(record, table.table_id, before.shoe, after.shoe)
+        if not before.round.is_over:
+            return False
+        mark = Mark(record.offset, record.timestamp)
+        if not isinstance(verdict, Applied):
+            self._aftermath.heard(event, late_event(mark, event))
+            return False
+        replaced = None
+        if isinstance(event, CardCorrected):
+            replaced = before.round.places[place_of(event.seat, event.position)]
+        self._aftermath.revised(event, late_event(mark, event, replaced), after, table)
+        return True
 
     def has_absorbed(self, table_id: TableId, offset: int) -> bool:
         """Whether the table's newest snapshot has absorbed an event."""
@@ -140,84 +219,3 @@ class Floor:
             self._listener.refused(record, event, table, verdict)
         else:
             self._listener.repeated(record)
-
-
-def revive(finished: Finished, events: Iterable[tuple[Record, TableEvent]]) -> Round | None:
-    """A finished round, folded again from its table events and those that came after; None if they do not open it.
-
-    Its shoe is not as it was then, so a card that was impossible then may lie in the round that is folded: which cards
-    stood in the end is said by `finished`.
-    """
-    table: Table | None = None
-    is_as_it_ended = False
-    for record, event in events:
-        if isinstance(event, RoundOpened):
-            shoe_id = event.shoe_id
-            shoe = Shoe(shoe_id, finished.shoe.decks, Card.parse(finished.shoe.burn_card), 0, NO_COPIES)
-            table = table or Table(event.table_id, {shoe_id: shoe}, shoe_id)
-        if table is None:
-            continue
-        if record.offset > finished.last_event and not is_as_it_ended:
-            table, is_as_it_ended = _as_it_ended(table, finished), True
-        table, _ = evolve(table, event, Mark(record.offset, record.timestamp))
-    if table is None:
-        return None
-    return next(iter((table if is_as_it_ended else _as_it_ended(table, finished)).rounds.values()), None)
-
-
-def _as_it_ended(table: Table, finished: Finished) -> Table:
-    if finished.places is None:
-        return table
-    rounds = {
-        round_id: round_._replace(
-            places=finished.places,
-            disputes={},
-            completed=round_.completed or Completed(Mark(finished.last_event, finished.caused_at_ms), ""),
-        )
-        for round_id, round_ in table.rounds.items()
-    }
-    return table._replace(rounds=rounds)
-
-
-def _of_the_past(record: Record, event: TableEvent, table: Table, memory: Recalled) -> Verdict | None:
-    """What becomes of an event about a shoe or round that left memory; None where there is none such."""
-    if isinstance(event, ShoeStarted):
-        return _of_a_past_shoe(record, event, table, memory)
-    if event.round_id in table.rounds:
-        return None
-    finished = memory.round(table.table_id, event.round_id).finished
-    if isinstance(event, RoundOpened):
-        return _opened_again(record, event, table, memory, finished)
-    if finished is None or record.offset <= finished.last_event:
-        return None if finished is None else Duplicate()
-    round_ = memory.revived.get((table.table_id, event.round_id))
-    if round_ is None:
-        return Refused(DeadLetterReason.UNKNOWN_ROUND, f"round {event.round_id} is no longer in the log")
-    shoe = table.shoes.get(round_.shoe_id) or finished.shoe.shoe()
-    alone = Table(table.table_id, {shoe.shoe_id: shoe}, shoe.shoe_id, round_.round_id, {round_.round_id: round_})
-    after, verdict = evolve(alone, event, Mark(record.offset, record.timestamp))
-    memory.revived[table.table_id, event.round_id] = after.rounds[event.round_id]
-    return verdict
-
-
-def _of_a_past_shoe(record: Record, event: ShoeStarted, table: Table, memory: Recalled) -> Verdict | None:
-    mark = None if event.shoe_id in table.shoes else memory.shoe(table.table_id, event.shoe_id)
-    if mark is None or mark.offset >= record.offset:
-        return None
-    if (mark.decks, mark.burn_card) == (event.decks, str(event.burn_card)):
-        return Duplicate()
-    return Refused(DeadLetterReason.ID_CONFLICT, f"shoe {event.shoe_id} was started with other content")
-
-
-def _opened_again(
-    record: Record, event: RoundOpened, table: Table, memory: Recalled, finished: Finished | None
-) -> Verdict | None:
-    if finished is not None and record.offset <= finished.first_event:
-        return None  # read again: folded anew for the sake of its shoe
-    if finished is not None:
-        if finished.shoe_id == event.shoe_id:
-            return Duplicate()
-        return Refused(DeadLetterReason.ID_CONFLICT, f"round {event.round_id} was opened in shoe {finished.shoe_id}")
-    if event.shoe_id not in table.shoes and memory.shoe(table.table_id, event.shoe_id) is not None:
-        return Refused(DeadLetterReason.ROUND_OUT_OF_ORDER, f"shoe {event.shoe_id} is not the newest")
-    return None

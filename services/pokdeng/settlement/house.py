@@ -13,14 +13,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class House:
-    """Made once, at the start. `remember_ms`: how long bets, rounds and shoes are remembered once finished."""
+    """Made once, at the start.
+
+    `remember_ms`: how long bets, rounds and shoes are remembered once finished. `correction_window_ms`: how long after
+    its settlement a round is corrected, by broker time.
+    """
 
     topics: Topics
     limits: Limits
     voice: Voice
     remember_ms: int
+    correction_window_ms: int
     table_partitions: int
     """Partitions of table-events, bets and rounds."""
     funds_partitions: int
-    quiet_ms: int = 30_000
-    """How long a source that changed hands may still be spoken of by its earlier owner: the time of a request."""
+    quiet_ms: int = 60_000
+    """How long a source that changed hands may be spoken of by its earlier owner: until it begins to, and a request."""

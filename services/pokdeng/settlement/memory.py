@@ -5,7 +5,10 @@
 | `round|TABLE|ROUND` | `m` | the finished round (`finished.Finished`) |
 | | `b|BET` | a bet refused while the round was not open here (`[offset, account, bet, stake, currency, reason]`) |
 | | `x|ACCOUNT|BET` | a refused cancel (`[offset, reason]`) |
+| | `e|TYPE|EVENT` | a table event that came after the round's end (`late.LateEvent`) |
 | `shoe|TABLE|SHOE` | `m` | a started shoe (`[offset, decks, burn card]`) |
+| | `c` | its counts when the next shoe was started (`[offset, finished.ShoeNote]`) |
+| | `d|OFFSET` | what a table event changed of them since (`[cards gone, copies]`) |
 | `table|TABLE` | `m` | the table when none of its rounds was open (`finished.TableNote`) |
 | `log|TOPIC|PARTITION` | `m` | the newest acknowledged record of an input partition (`anchors`) |
 
@@ -22,7 +25,9 @@ from pokdeng.events.ids import AccountId, BetId
 from pokdeng.events.reasons import CancelReason
 from pokdeng.ledger.port import Note
 from pokdeng.settlement.book import Stray
-from pokdeng.settlement.finished import Finished, TableNote, decode_finished, decode_table, encode_note
+from pokdeng.settlement.finished import Finished, TableNote, decode_finished, decode_table, encode_note, note_of_shoe
+from pokdeng.settlement.late import decode_late
+from pokdeng.settlement.old_shoes import CHANGE, COUNTS, OldShoe, encode_change, encode_counts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,12 +35,14 @@ if TYPE_CHECKING:
     from pokdeng.events.ids import RoundId, ShoeId, TableId
     from pokdeng.events.inputs import BetCancelled, BetPlaced
     from pokdeng.ledger.port import BetName, BetRecord, Source
-    from pokdeng.rounds import Round, Shoe
+    from pokdeng.rounds import Round, RoundEvent, Shoe
     from pokdeng.settlement.book import Book
+    from pokdeng.settlement.late import LateEvent
 
 MARK = "m"
 BET = "b"
 CANCEL = "x"
+LATE = "e"
 """The kinds of fields; what they are about follows behind a `|`."""
 
 _StrayNote = tuple[int, str, str, int, str, str]
@@ -60,7 +67,7 @@ def table_page(table_id: TableId) -> str:
 class RoundMemory:
     """A round's page, and what this batch adds to it."""
 
-    __slots__ = ("cancels", "finished", "known", "name", "strays")
+    __slots__ = ("cancels", "finished", "known", "late", "name", "strays")
 
     def __init__(self, name: str, fields: Mapping[str, bytes]) -> None:
         """Read a page."""
@@ -70,6 +77,7 @@ class RoundMemory:
         self.cancels: dict[tuple[AccountId, BetId], tuple[int, str]] = {}
         self.known: dict[BetId, BetRecord] = {}
         """The ledger's records of late bets of a finished round."""
+        self.late: list[LateEvent] = []
         for field, value in fields.items():
             kind, _, rest = field.partition("|")
             if kind == MARK:
@@ -80,6 +88,8 @@ class RoundMemory:
             elif kind == CANCEL:
                 account, _, bet = rest.partition("|")
                 self.cancels[AccountId(account), BetId(bet)] = msgspec.json.decode(value, type=_CancelNote)
+            elif kind == LATE:
+                self.late.append(decode_late(value))
 
     def add_bet(self, source: Source, offset: int, bet: BetPlaced, reason: str, ttl_ms: int) -> Note:
         """Remember a bet that is refused while its round is not open here."""
@@ -101,6 +111,14 @@ def cancel_note(source: Source, offset: int, cancel: BetCancelled, reason: str, 
     return Note(source, page, field, msgspec.json.encode((offset, reason)), True, ttl_ms)
 
 
+def late_note(
+    source: Source, table_id: TableId, round_id: RoundId, late: LateEvent, event: RoundEvent, ttl_ms: int | None
+) -> Note:
+    """Remember an event that came for a round after its end."""
+    field = f"{LATE}|{event.event_type}|{event.event_id}"
+    return Note(source, round_page(table_id, round_id), field, msgspec.json.encode(late), True, ttl_ms)
+
+
 def mark_note(source: Source, page: str, finished: Finished, ttl_ms: int) -> Note:
     """Remember that a round is finished: the latest revision replaces the earlier one."""
     return Note(source, page, MARK, encode_note(finished), False, ttl_ms)
@@ -117,6 +135,18 @@ def shoe_note(source: Source, table_id: TableId, shoe: Shoe, offset: int, ttl_ms
     return Note(source, shoe_page(table_id, shoe.shoe_id), MARK, value, True, ttl_ms)
 
 
+def counts_note(source: Source, table_id: TableId, shoe: Shoe, offset: int, ttl_ms: int) -> Note:
+    """Remember a shoe's counts when the next one is started, by the record at `offset`: no table holds them then."""
+    value = encode_counts(note_of_shoe(shoe), offset)
+    return Note(source, shoe_page(table_id, shoe.shoe_id), COUNTS, value, True, ttl_ms)
+
+
+def change_note(source: Source, table_id: TableId, before: Shoe, after: Shoe, offset: int, ttl_ms: int) -> Note:
+    """Remember what the event at `offset` changed of an old shoe's counts."""
+    page = shoe_page(table_id, after.shoe_id)
+    return Note(source, page, f"{CHANGE}|{offset}", encode_change(before, after), True, ttl_ms)
+
+
 class ShoeMark(msgspec.Struct, frozen=True, array_like=True):
     """A shoe that was started by the record at `offset`."""
 
@@ -128,12 +158,13 @@ class ShoeMark(msgspec.Struct, frozen=True, array_like=True):
 class Recalled:
     """What was recalled for one batch, of rounds, shoes and tables that are not held in memory."""
 
-    __slots__ = ("_rounds", "_shoes", "asked_bets", "revived", "tables")
+    __slots__ = ("_old_shoes", "_rounds", "_shoes", "asked_bets", "revived", "tables")
 
     def __init__(self) -> None:
         """Nothing yet."""
         self._rounds: dict[tuple[TableId, RoundId], RoundMemory] = {}
         self._shoes: dict[tuple[TableId, ShoeId], ShoeMark | None] = {}
+        self._old_shoes: dict[tuple[TableId, ShoeId], OldShoe] = {}
         self.tables: dict[TableId, TableNote] = {}
         self.asked_bets: set[BetName] = set()
         """Late bets that the ledger was asked about."""
@@ -149,10 +180,24 @@ class Recalled:
         """A shoe's page."""
         mark = msgspec.json.decode(fields[MARK], type=ShoeMark) if MARK in fields else None
         self._shoes[table_id, shoe_id] = mark
+        self._old_shoes[table_id, shoe_id] = OldShoe(fields)
 
     def shoe_started(self, table_id: TableId, shoe: Shoe, offset: int) -> None:
         """A shoe starts in this batch: its page is not written yet."""
         self._shoes[table_id, shoe.shoe_id] = ShoeMark(offset, shoe.decks, str(shoe.burn_card))
+
+    def shoe_left(self, table_id: TableId, shoe: Shoe, offset: int) -> None:
+        """A table's shoe is followed by another, started by the record at `offset`."""
+        self._old_shoes.setdefault((table_id, shoe.shoe_id), OldShoe({})).left(note_of_shoe(shoe), offset)
+
+    def shoe_changed(self, table_id: TableId, before: Shoe, after: Shoe, offset: int) -> None:
+        """An old shoe's counts change by the record at `offset`."""
+        self._old_shoes.setdefault((table_id, after.shoe_id), OldShoe({})).changed(before, after, offset)
+
+    def old_shoe(self, table_id: TableId, shoe_id: ShoeId, offset: int) -> Shoe | None:
+        """A shoe that its table does not hold, as it was before the record at `offset`; None where it was not kept."""
+        old = self._old_shoes.get((table_id, shoe_id))
+        return None if old is None else old.as_of(offset)
 
     def add_table(self, table_id: TableId, fields: Mapping[str, bytes]) -> None:
         """A table's page."""

@@ -11,17 +11,14 @@ from typing import TYPE_CHECKING
 from pokdeng.events.inputs import BetCancelled, BetPlaced, RoundOpened, ShoeStarted
 from pokdeng.ledger.port import BetName
 from pokdeng.settlement.another_log import AnotherLogError
-from pokdeng.settlement.floor import revive
+from pokdeng.settlement.bygone import heard_late
 from pokdeng.settlement.memory import Recalled, round_page, shoe_page, table_page
+from pokdeng.settlement.reviving import Bygone, revive_all
 from pokdeng.stream.merge import FIRST
-from pokdeng.stream.port import TopicPartition
-from pokdeng.stream.reading import read_on
-from pokdeng.wire import MalformedRecordError, decode_table_event
+from pokdeng.wire import MalformedRecordError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from pokdeng.events.ids import RoundId, ShoeId, TableId
+    from pokdeng.events.ids import ShoeId, TableId
     from pokdeng.events.inputs import BetEvent, TableEvent
     from pokdeng.ledger.port import Ledger
     from pokdeng.settlement.desk import Desk, Key, Read
@@ -45,7 +42,7 @@ class Needs:
         self.late: dict[BetName, None] = {}
         """Late bets and cancels of finished rounds."""
         self.past: dict[Key, tuple[int, int, Finished]] = {}
-        """Finished rounds that late table events are about: their partition, and the first such event's offset."""
+        """Finished rounds that late table events are about: their partition, the first such event's offset, how."""
 
     def add(self, desk: Desk, reads: list[Read]) -> None:
         """What one desk's records ask for."""
@@ -89,8 +86,17 @@ class Needs:
         if isinstance(event, RoundOpened):
             if table is None or event.shoe_id != table.newest_shoe or table_id in self._starting:
                 self._of_shoe(table_id, event.shoe_id)
-        elif finished is not None and record.offset > finished.last_event and key not in self._memory.revived:
+        elif finished is not None and desk.floor.is_news(record.offset, finished) and key not in self._memory.revived:
+            self._of_past_round(desk, record, key, finished)
+
+    def _of_past_round(self, desk: Desk, record: Record, key: Key, finished: Finished) -> None:
+        self._of_shoe(key[0], finished.shoe.shoe().shoe_id)
+        waiting = desk.revisions.newest(key)
+        if waiting is None:
             self.past.setdefault(key, (desk.partition, record.offset, finished))
+        else:
+            late = (one for one in self._memory.round(*key).late if one.offset < record.offset)
+            self._memory.revived[key] = heard_late(waiting, late)
 
     def _of_shoe(self, table_id: TableId, shoe_id: ShoeId) -> None:
         if not self._memory.has_shoe(table_id, shoe_id):
@@ -136,10 +142,11 @@ async def recall(ledger: Ledger, log: Log, table_events: str, reads_of: list[tup
             for name, found in zip(names, await ledger.find_bets(names), strict=True):
                 memory.add_bets(name, found)
         elif needs.past:
-            for key, (partition, end, finished) in needs.past.items():
-                place = TopicPartition(table_events, partition)
-                records = read_on(log, place, finished.first_event, end)
-                memory.revived[key] = revive(finished, [pair async for pair in _of_round(records, key)])
+            asked = [
+                Bygone(partition, *key, finished, [one for one in memory.round(*key).late if one.offset < first])
+                for key, (partition, first, finished) in needs.past.items()
+            ]
+            memory.revived.update(await revive_all(log, table_events, asked))
         else:
             return memory
 
@@ -163,15 +170,3 @@ def _load_tables(desk: Desk, reads: list[Read], memory: Recalled) -> None:
                     f"the ledger knows table {event.table_id} up to event {noted.as_of}", desk.event_end
                 )
             desk.floor.load(event.table_id, noted)
-
-
-async def _of_round(
-    records: AsyncIterator[Record], key: tuple[TableId, RoundId]
-) -> AsyncIterator[tuple[Record, TableEvent]]:
-    async for record in records:
-        try:
-            event = decode_table_event(record.value, record.key)
-        except MalformedRecordError:
-            continue
-        if not isinstance(event, ShoeStarted) and (event.table_id, event.round_id) == key:
-            yield record, event

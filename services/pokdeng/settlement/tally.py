@@ -26,6 +26,7 @@ WITHDRAWN_BETS: Final[Key] = ("bets", "withdrawn", "")
 BEHIND_SEAL: Final[Key] = ("behind_seal",)
 ROUND_SETTLED: Final[Key] = ("rounds", "settled")
 ROUND_REFUNDED: Final[Key] = ("rounds", "refunded")
+ROUND_REVISED: Final[Key] = ("rounds", "revised")
 TRUNCATED: Final[Key] = ("truncated",)
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pokdeng.events.inputs import BetCancelled, BetPlaced, FundsEvent
+    from pokdeng.events.outputs import SettlementFact
     from pokdeng.events.reasons import BetReason, CancelReason, DeadLetterReason, HoldReason
     from pokdeng.ledger.port import Answer
     from pokdeng.rounds import Round
@@ -233,6 +234,10 @@ class Voice:
             reason=reason,
         )
         self._say(batch.facts, TopicPartition(self._topics.rounds, record.partition), fact)
+
+    def say_settlement(self, batch: Batch, fact: SettlementFact) -> None:
+        """What became of one bet in a revision of its round."""
+        self._say(batch.facts, self.routes[fact.account_id].settlements, fact)
 
     def say_round(self, outbox: Outbox, partition: int, fact: OutputEvent, own: tuple[str, bytes]) -> None:
         """A round's own record, with a header of our own behind those of CloudEvents."""

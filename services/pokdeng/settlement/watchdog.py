@@ -10,10 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from pokdeng.stream.merge import FIRST, SECOND
+from pokdeng.stream.port import TopicPartition
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from pokdeng.ledger.port import Source
+    from pokdeng.settlement.cashier import Cashier
+    from pokdeng.settlement.desk import Desk
+    from pokdeng.stream.port import Log
+    from pokdeng.wire import Topics
 
 Places: TypeAlias = "Mapping[Source, Place]"
 
@@ -52,3 +59,31 @@ class Watchdog:
             for source, (place, since) in sorted(self._watched.items())
             if place.has_more and now - since > self._after_s
         ]
+
+
+async def places_of(
+    log: Log, topics: Topics, desks: Iterable[Desk], cashiers: Iterable[Cashier]
+) -> dict[Source, Place]:
+    """Where each source stands, and whether it has more to read.
+
+    Raises:
+        LogUnavailableError: where the ends of its partitions cannot be asked.
+        KeyError: where one is not owned any more.
+    """
+    owned: dict[Source, tuple[list[TopicPartition], list[int], int]] = {}
+    for desk in desks:
+        parts = [TopicPartition(topics.table_events, desk.partition), TopicPartition(topics.bets, desk.partition)]
+        waiting = desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND)
+        owned[desk.source] = (parts, [desk.next_event, desk.next_bet], waiting)
+    for cashier in cashiers:
+        part = TopicPartition(topics.funds, cashier.partition)
+        owned[cashier.source] = ([part], [cashier.next_transfer], cashier.waiting)
+    delivered = {part: log.position(part) for parts, _, _ in owned.values() for part in parts}
+    ends = await log.end_offsets(list(delivered))
+    return {
+        source: Place(
+            (*(delivered[part] for part in parts), *done),
+            waiting > 0 or any(ends[part] > delivered[part] for part in parts),
+        )
+        for source, (parts, done, waiting) in owned.items()
+    }

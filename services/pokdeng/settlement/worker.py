@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 import structlog
 
 from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError
+from pokdeng.restore.books_said import BooksReader
+from pokdeng.rounds import CORRECTION_WINDOW_MS
 from pokdeng.rules import RULESET
 from pokdeng.settlement.engine import COMMIT_EVERY_S, Engine
 from pokdeng.settlement.expectation import expectation
@@ -45,6 +47,7 @@ _log = structlog.get_logger(__name__)
 CHECK_AGAIN_S = 5.0
 TOPICS_EVERY_S = 30.0
 STANDING_EVERY_S = 5.0
+BOOKS_EVERY_S = 60.0
 STUCK_AFTER_S = 30.0
 """A worker with unread records whose engine has not turned for so long is stuck; so is one with such a partition."""
 LOOK_EVERY_S = 5.0
@@ -58,6 +61,7 @@ class WorkerSettings:
     limits: Limits
     group: str = "pokdeng-settlement"
     remember_ms: int = 26 * 3_600_000
+    correction_window_ms: int = CORRECTION_WINDOW_MS
     commit_every_s: float = COMMIT_EVERY_S
     quiet_ms: int = 30_000
     """As `House`."""
@@ -179,6 +183,7 @@ class Worker:
             limits=self._settings.limits,
             voice=Voice(topics, counts),
             remember_ms=self._settings.remember_ms,
+            correction_window_ms=self._settings.correction_window_ms,
             quiet_ms=self._settings.quiet_ms,
             table_partitions=counts[topics.table_events],
             funds_partitions=counts[topics.funds],
@@ -199,6 +204,7 @@ class Worker:
             self._metrics.set("partitions", counts[topic], topic)
         work = asyncio.create_task(engine.run(), name="engine")
         look = asyncio.create_task(self._watch_standing(standing), name="standing")
+        books = asyncio.create_task(self._watch_books(BooksReader(self._transport, topics)), name="books")
         watch = asyncio.create_task(self._watch_topics(engine, counts), name="topics")
         dog = asyncio.create_task(self._watch_places(engine), name="watchdog")
         stopped = asyncio.create_task(self._stopped.wait(), name="stop")
@@ -221,6 +227,7 @@ class Worker:
         finally:
             watch.cancel()
             look.cancel()
+            books.cancel()
             dog.cancel()
             await self._close(engine, work, stopped, failed)
 
@@ -252,6 +259,15 @@ class Worker:
             with self._metrics.guard():
                 standing.say_alarms()
             await asyncio.sleep(STANDING_EVERY_S)
+
+    async def _watch_books(self, books: BooksReader) -> None:
+        """Show by how much the books were out of balance when somebody last looked at them."""
+        while True:
+            with self._metrics.guard(), suppress(LogUnavailableError):
+                said = await books.newest()
+                for currency, difference in ({} if said is None else said.differences).items():
+                    self._metrics.set("books_difference", difference, currency)
+            await asyncio.sleep(BOOKS_EVERY_S)
 
     def topics_keep(self, kept_ms: Mapping[str, int]) -> None:
         """How long input topics keep records, milliseconds by name; below 0 for ever. Called with each topic check."""

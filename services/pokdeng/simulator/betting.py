@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from pokdeng.simulator.play import Play
 
 _SHARES: Final = dict(zip(BETTING, (0.2, 0.3, 0.3, 0.2), strict=True))
+_SPENDERS: Final = 5
+_MOST: Final = 4
+_LEAST: Final = 500
+"""Who draws out all they have ask for so many times what such players bring, for half of it, and so on to so little."""
 _TOO_MUCH: Final = 10**12
 _OTHER_CURRENCY: Final = "KWD"
 
@@ -73,12 +77,16 @@ class Betting:
         self._mischief = self._limits[-1]
         self._now: list[Step] = []
         self._later: list[Later] = []
+        self._played: dict[str, list[Player]] = {}
+        """Some who bet on the round that a table plays, if rounds are corrected when they have spent what they won."""
 
     def play(self, spot: Spot) -> tuple[list[Step], list[Later]]:
         """The bets of one phase of a round, and what they bring in later beats."""
         self._now, self._later = [], []
         rng = self._rng.random
         beat_ms = self._play.beat_ms
+        if spot.phase == BETTING[0]:
+            self._played.pop(spot.table_id, None)
         for _ in range(int(self._play.bets_per_round * _SHARES[spot.phase] + rng())):
             at_ms = spot.starts_at_ms + 1 + int(rng() * (beat_ms - 2))
             if self._mischief and (choice := rng()) < self._mischief:
@@ -86,7 +94,27 @@ class Betting:
             else:
                 player = self._crowd.anyone()
                 self._now.append(self._bet(spot, at_ms, player))
+                if self._play.mischief.spent_before_correction:
+                    self._remember(spot, player)
         return self._now, self._later
+
+    def _remember(self, spot: Spot, player: Player) -> None:
+        players = self._played.setdefault(spot.table_id, [])
+        if len(players) < _SPENDERS and player not in players:
+            players.append(player)
+
+    def spend(self, table_id: str, starts_at_ms: int) -> list[Step]:
+        """Some who bet on a table's round draw out all they have, to the last few coins: by halves, for who knows."""
+        steps = []
+        for player in self._played.get(table_id, []):
+            amount = _MOST * player.money.brings[1]
+            at_ms = starts_at_ms
+            while amount >= _LEAST:
+                transfer = Transfer("funds_withdrawn", amount, player.money.currency)
+                steps.append(self._crowd.transfer(player, transfer, at_ms, Kind.WITHDRAWAL))
+                at_ms = min(at_ms + 1, starts_at_ms + self._play.beat_ms - 1)
+                amount //= 2
+        return steps
 
     def _bet(self, spot: Spot, at_ms: int, player: Player, kind: Kind = Kind.BET) -> Step:
         """A new bet."""

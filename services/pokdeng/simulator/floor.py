@@ -48,6 +48,8 @@ class Floor:
         for phase, carried in enumerate(self._carried):
             round_.say(phase, *carried)
         mishap = mishaps.exhausted if shoe.is_empty else self._mishap()
+        if mishap in mishaps.UNPAUSED and self._rounds < self._play.rounds:
+            round_.is_spent = self._happens(self._mischief.spent_before_correction)
         shoe.burn()
         round_.cards = [(place, shoe.draw()) for place in PLACES]
         if self._happens(self._mischief.any_order):

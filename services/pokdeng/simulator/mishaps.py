@@ -24,6 +24,10 @@ CLOSING: Final = 5
 REVEALING: Final = 6
 RESTING: Final = 7
 
+_BACK: Final = 0.3
+_THEN_CANCELLED: Final = 0.15
+"""Of the corrections after settlement: so many are taken back, so many end with a cancellation."""
+
 Dealt: TypeAlias = tuple[tuple[Seat, int], "Card"]
 
 
@@ -42,10 +46,21 @@ class RoundPlay:
     """What is said only in the phases of the table's next round."""
     cards: list[Dealt] = field(default_factory=list)
     """In the order of their events."""
+    is_spent: bool = False
+    """If it is corrected after its settlement, some who bet on it draw out all they have first."""
 
     def say(self, phase: int, *tellings: Telling) -> None:
         """Say something in a phase, after what is already to be said in it."""
         self.phases[phase] += tellings
+
+    def say_after_settlement(self, *tellings: Telling) -> None:
+        """Say a correction when the round is settled, and another one when the first is known to all."""
+        first, *others = tellings
+        if self.is_spent:
+            self.carried[BETTING[0]].append(first)
+        else:
+            self.say(RESTING, first)
+        self.carried[BETTING[1] if self.is_spent else BETTING[0]] += others
 
     def lay(self, cards: Sequence[Dealt]) -> None:
         """Deal cards: over the later betting phases, or all after the close."""
@@ -156,25 +171,30 @@ def stalled(round_: RoundPlay) -> None:
 
 
 def corrected_after_settlement(round_: RoundPlay) -> None:
-    """A card is corrected when the round is settled; now and then it is corrected back."""
+    """A card is corrected when the round is settled; now and then back again, or the round is cancelled then."""
     smooth(round_)
     place, card = round_.rng.choice(round_.cards)
     other = round_.shoe.misread(card)
     if other is None:
+        round_.is_spent = False
         return
-    round_.say(RESTING, corrected(round_.round_id, place, other, round_.reason()))
-    is_back = round_.rng.random() < 0.3  # noqa: PLR2004 - of the corrections
-    if is_back:
-        round_.carried[BETTING[0]].append(corrected(round_.round_id, place, card, round_.reason()))
+    correction = corrected(round_.round_id, place, other, round_.reason())
+    chance = round_.rng.random()
+    if chance < _BACK:
+        round_.say_after_settlement(correction, corrected(round_.round_id, place, card, round_.reason()))
+        return
+    round_.shoe.standing[card] -= 1
+    round_.shoe.standing[other] += 1
+    if chance < _BACK + _THEN_CANCELLED:
+        round_.say_after_settlement(correction, cancelled(round_.round_id, round_.reason()))
     else:
-        round_.shoe.standing[card] -= 1
-        round_.shoe.standing[other] += 1
+        round_.say_after_settlement(correction)
 
 
 def cancelled_after_settlement(round_: RoundPlay) -> None:
     """The round is cancelled when it is settled."""
     smooth(round_)
-    round_.say(RESTING, cancelled(round_.round_id, round_.reason()))
+    round_.say_after_settlement(cancelled(round_.round_id, round_.reason()))
 
 
 MISHAPS: Final[dict[str, Callable[[RoundPlay], None]]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +50,8 @@ class Mischief:
     """Of shoes: no cut card is ever drawn, until a 417th card is dealt."""
     corrections_after_settlement: float = 0.0
     cancels_after_settlement: float = 0.0
+    spent_before_correction: float = 0.0
+    """Of the rounds that are corrected or cancelled after settlement: before it, some draw out all they have."""
 
     def __post_init__(self) -> None:
         """Refuse what is no rate.
@@ -105,6 +107,26 @@ class Mischief:
             cancelled_closed=0.1 * of_rounds,
             stalled=0.25 * of_rounds,
             forgotten_cut_cards=0.1 * of_rounds,
+        )
+
+    def with_corrections(self, share: float) -> Mischief:
+        """The same, and about that share of the rounds (0 .. 1) corrected or cancelled after their settlement.
+
+        Three in five are corrected, some of them twice, the others cancelled; before a third the winnings are spent.
+
+        Raises:
+            ValueError: when the share is not 0 .. 1.
+
+        >>> QUIET.with_corrections(0.1).cancels_after_settlement
+        0.04
+        """
+        if not 0 <= share <= 1:
+            raise ValueError(f"corrections is {share}, it is 0 .. 1")
+        return replace(
+            self,
+            corrections_after_settlement=round(0.6 * share, 6),
+            cancels_after_settlement=round(0.4 * share, 6),
+            spent_before_correction=0.3 if share else 0.0,
         )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pokdeng.simulator.betting import Betting, Spot
 from pokdeng.simulator.crowd import Crowd
 from pokdeng.simulator.floor import Floor
-from pokdeng.simulator.mishaps import BETTING, PHASES
+from pokdeng.simulator.mishaps import BETTING, PHASES, RESTING
 from pokdeng.simulator.steps import Beat, Kind, Step
 
 if TYPE_CHECKING:
@@ -81,6 +81,8 @@ class _Script:
         if round_ is None:
             return []
         steps = floor.steps(round_, phase)
+        if phase == RESTING and round_.is_spent:
+            steps += self._betting.spend(floor.table_id, starts_at_ms)
         if phase in BETTING and play.bets_per_round:
             bets, later = self._betting.play(Spot(floor.table_id, floor.key, round_.round_id, phase, starts_at_ms))
             steps += bets

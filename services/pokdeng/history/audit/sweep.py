@@ -6,6 +6,7 @@ topic. Times of one partition that go backwards count as the latest before them.
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -71,9 +72,7 @@ async def sweep(
     sources.sort(key=lambda source: (order[source.partition.topic], source.partition.partition))
     limit = min(_MOST, max(_LEAST, buffer_records // max(1, len(sources))))
     while sources:
-        for source in sources:
-            if not source.buffer:
-                await source.fill(past, limit)
+        await asyncio.gather(*(source.fill(past, limit) for source in sources if not source.buffer))
         sources = [source for source in sources if source.buffer]
         reach = [source.times[-1] for source in sources if not source.is_exhausted]
         until_ms = min(reach or [source.times[-1] for source in sources], default=None)

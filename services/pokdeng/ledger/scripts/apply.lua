@@ -6,10 +6,10 @@
 -- An account is <i8 available, held, sequence and three letters of currency. A bet record is, little-endian:
 --   1 state; 1 bet; 1 size of the account's name; 1 size of the first answer; 7 offset; 7 stake; 3 currency; 7 taken;
 --   the account's name; the first answer; and once it has ended: 7 returned or the offset of the cancel; 3 revision;
---   the answer to what ended it.
+--   the answer to what ended it. One that was settled anew (revise.lua) has 7 more before that answer: what was reversed.
 -- Answers are kept as they are said, in msgpack: available, held, sequence after the movement, or the reason.
 
-local ACCEPTED, REFUSED, WITHDRAWN, SETTLED = 1, 2, 3, 4
+local ACCEPTED, REFUSED, WITHDRAWN, SETTLED, REVISED = 1, 2, 3, 4, 5
 local HEAD, HEAD_SIZE, END, END_SIZE = '<I3i7i7c3i7', 28, '<i7I3', 10
 local LARGEST_REVISION = 16777215
 
@@ -77,7 +77,8 @@ local function read(slot)
   local rest = #row - first_end
   if takes < 0 or takes > LARGEST or first_size == 0
     or not (kind >= ACCEPTED and kind <= REFUSED and rest == 0
-      or kind >= WITHDRAWN and kind <= SETTLED and (rest == END_SIZE + 15 or rest == END_SIZE + 27)) then
+      or kind >= WITHDRAWN and kind <= SETTLED and (rest == END_SIZE + 15 or rest == END_SIZE + 27)
+      or kind == REVISED and (rest == END_SIZE + 22 or rest == END_SIZE + 34)) then
     return false
   end
   state[slot], taken[slot], owner[slot] = kind, takes, sub(row, HEAD_SIZE + 1, HEAD_SIZE + name_size)
@@ -212,6 +213,10 @@ while i <= last do
       local more, revision
       if is == SETTLED or is == WITHDRAWN then more, revision = ending(slot) end
       local is_same = false
+      if kind == 4 and is == REVISED then
+        return corrupt('a bet of ' .. names[account] .. ' is to be settled in revision ' .. digits(ops[i + 3])
+          .. ', it was settled anew since')
+      end
       if kind == 4 and is == SETTLED and revision == ops[i + 3] then
         if more ~= returned then
           return corrupt('a bet of ' .. names[account] .. ': revision ' .. digits(revision) .. ' returned '

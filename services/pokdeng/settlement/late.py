@@ -1,0 +1,48 @@
+"""Table events that came for a round after its end, as its page keeps them: so a repeat is known, whenever it comes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pokdeng.rounds import Mark
+from pokdeng.wire import decode_table_event, encode
+
+if TYPE_CHECKING:
+    from pokdeng.rounds import RoundEvent
+    from pokdeng.rules import Card
+
+
+class LateEvent(msgspec.Struct, frozen=True, array_like=True):
+    """One such event: where it lies, and what it says. `replaced` is the card that it took away, of a correction."""
+
+    offset: int
+    at_ms: int
+    text: str
+    """The event as JSON."""
+    replaced: str | None
+
+    @property
+    def mark(self) -> Mark:
+        """Its record."""
+        return Mark(self.offset, self.at_ms)
+
+    @property
+    def event(self) -> RoundEvent:
+        """The event as rounds know it."""
+        return decode_table_event(self.text.encode())  # type: ignore[return-value]  # it was made of one
+
+
+def late_event(mark: Mark, event: RoundEvent, replaced: Card | None = None) -> LateEvent:
+    """An event, to be kept. It shows no card before its time: the round is over."""
+    return LateEvent(mark.offset, mark.at_ms, encode(event).decode(), None if replaced is None else str(replaced))
+
+
+def decode_late(raw: bytes) -> LateEvent:
+    """An event that was kept.
+
+    Raises:
+        msgspec.DecodeError: when the bytes are none.
+    """
+    return msgspec.json.decode(raw, type=LateEvent)
