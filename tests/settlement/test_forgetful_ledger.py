@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from pokdeng.ledger.port import LedgerLostError
-from tests.settlement.scene import Scene, scene
+from pokdeng.settlement.incarnation import check_nothing_is_lost
+from pokdeng.stream.memory import MemoryLog
+from tests.settlement.scene import GROUP, Scene, scene
 from tests.settlement.table_talk import FIVE_ACCOUNTS, S1_R1
 
 ONE_ROUND = f"{S1_R1}\nbet b1 A-1 player_1 1000\nclose R-1\ndeal R-1 W"
@@ -50,11 +54,9 @@ def test_nothing_is_said_by_what_a_forgetful_ledger_does_not_know() -> None:
             await worker.until(lambda: not any(desk.finished for desk in worker.engine.owned.desks))
             forget_notes(played)
             played.say("card R-1 banker 2 5h")
-            error = await worker.failure()
-            assert isinstance(error, LedgerLostError)
-            assert error.cause == "check"
+            await worker.until(lambda: worker.engine._loss.is_lost)
             assert played.about("dead") == []
-            played.worker = None
+            await played.kill()
 
     asyncio.run(play())
 
@@ -68,9 +70,11 @@ def test_a_ledger_that_lost_notes_of_what_is_committed_is_behind() -> None:
             await played.play(ONE_ROUND)
             await played.stop()
             forget_notes(played)
-            worker = await played.line.start_worker(name="w2")
-            error = await worker.failure()
-            assert isinstance(error, LedgerLostError)
-            assert error.cause == "behind"
+            line = played.line
+            log = MemoryLog(line.broker, GROUP, copartitioned=(), name="looks")
+            ledger = line.new_ledger()
+            ledger.restoring().look_in()
+            with pytest.raises(LedgerLostError, match=r"behind: .* is committed up to"):
+                await check_nothing_is_lost(log, ledger, line.topics, remembered_since_ms=0)
 
     asyncio.run(play())
