@@ -67,7 +67,7 @@ chart-readme: $(STAMP) ## write the table of values into the chart's README
 fuzz: $(STAMP) ## a million bad records through the decoder, and a million through the worker (ARGS="--records 50000 --seed 7")
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
-chaos: $(STAMP) ## a storm of kills over workers, Kafka and Redis (ARGS="--bets 1000000 --kills 200 --seconds 1500"): minutes
+chaos: $(STAMP) ## a storm of kills over workers, Kafka and Redis (ARGS="--bets 1000000 --kills 200 --seconds 1400"): minutes
 	$(BIN)/python -m tests.chaos $(ARGS)
 
 image: ## build the image (BASE=, IMAGE=, DOCKER=; ARGS for more build options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import defaultdict
 from itertools import count
 from typing import TYPE_CHECKING
@@ -122,8 +123,9 @@ class Facts:
 
     def _say_round(self, some: Batch, table: TableId, round_id: RoundId, partition: int, source: str) -> None:
         shoe = ShoeNote("S1", 8, "2h", 100, "0", None)
+        now_ms = time.time_ns() // 1_000_000
         finished = Finished(
-            "S1", 0, 17, 0, 50, 1, None, 2**42, 1, 17, 2**42, self._bets, {_THB: (1, 1)}, "Th9c" * 6, shoe,
+            "S1", 0, 17, 0, 50, 1, None, now_ms, 1, 17, now_ms, self._bets, {_THB: (1, 1)}, "Th9c" * 6, shoe,
             TableNote(17, "S1", round_id, (shoe,)),
         )  # fmt: skip
         value = msgspec.json.encode({"type": "round_settled", "table_id": table, "round_id": round_id, "revision": 1})

@@ -72,6 +72,7 @@ class ChaosReport:
             f"{'bets decided':<34}{decided:>10,}",
             f"{'  accepted':<34}{counts['bet_accepted']:>10,}",
             f"{'bets settled or refunded':<34}{settled:>10,}",
+            f"{'bets reversed':<34}{counts['bet_reversed']:>10,}",
             f"{'rounds said':<34}{counts['round_settled'] + counts['round_refunded']:>10,}",
             f"{'dead letters':<34}{counts['dead letters']:>10,}",
             f"{'duplicates taken':<34}{self.checked.duplicates.total():>10,}",

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from pokdeng.ledger.redis_ledger import RedisLedger
@@ -39,6 +40,8 @@ TABLES: Final = 64
 BETS_A_ROUND: Final = 50
 ACCOUNTS: Final = 2_000
 MISCHIEF: Final = 0.1
+CORRECTIONS: Final = 0.05
+"""Of rounds: corrected or cancelled after their settlement."""
 _READ_AT_ONCE: Final = 20_000
 _READY_WITHIN_S: Final = 180.0
 _QUIET_S: Final = 40.0
@@ -62,14 +65,14 @@ class Plan:
     @property
     def play(self) -> Play:
         """The traffic."""
-        rounds = max(1, round(self.bets / (TABLES * BETS_A_ROUND)))
+        rounds = max(1, ceil(self.bets / (TABLES * BETS_A_ROUND)))
         return Play(
             tables=TABLES,
             rounds=rounds,
             accounts=ACCOUNTS,
             bets_per_round=BETS_A_ROUND,
             seed=self.seed,
-            mischief=Mischief.at(MISCHIEF),
+            mischief=Mischief.at(MISCHIEF).with_corrections(CORRECTIONS),
         )
 
 

@@ -21,14 +21,12 @@ if TYPE_CHECKING:
 TABLES: Final = ("T-1", "T-2")
 """Here rounds are played to their end."""
 UNFINISHED: Final = "T-3"
-"""Here rounds are opened, corrected and cancelled, and never completed."""
+"""Here rounds are opened, and never completed."""
 ACCOUNTS: Final = tuple(f"A-{number}" for number in range(1, 9))
 _RANKS: Final = "A23456789TJQK"
 _CARDS: Final = tuple(rank + suit for rank in _RANKS for suit in "cdhs")
 _BETS: Final = tuple(f"player_{number}{pair}" for number in range(1, 6) for pair in ("", "_pair"))
 _TYPES: Final = tuple((kind, name) for kind, types in FIELDS.items() for name in types)
-_FREE: Final = frozenset({"card_corrected", "round_cancelled"})
-"""What only comes at the table where no round is completed."""
 _ROUNDS_A_SHOE: Final = 12
 _BETS_A_ROUND: Final = 20
 _CANCELS: Final = 0.1
@@ -152,13 +150,11 @@ class Fuzzer:
             fresh = self._event(kind, event["type"], table_id=event.get("table_id", TABLES[0]))
             name = self._random.choice(list(event))
             event = {**event, name: fresh.get(name, event[name])}
-        if event["type"] in _FREE and event.get("table_id") != UNFINISHED:
-            return self._any_event()
         return self._whole(kind, event)
 
     def _sound(self) -> tuple[str, dict[str, Any]]:
         kind, name = self._random.choice(_TYPES)
-        is_apart = name in _FREE or (kind == TABLE_EVENTS and self._random.random() < _APART)
+        is_apart = kind == TABLE_EVENTS and self._random.random() < _APART
         table = UNFINISHED if is_apart else self._random.choice((*TABLES, UNFINISHED))
         return kind, self._event(kind, name, table_id=table)
 

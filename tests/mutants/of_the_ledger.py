@@ -11,6 +11,7 @@ from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_decide import Decision
 from pokdeng.ledger.memory_store import After, Bet
 from pokdeng.ledger.port import Answer, BetState, FencedError, LedgerUnavailableError, Status
+from pokdeng.settlement import restoring
 from tests.mutants.catalogue import mutant
 
 if TYPE_CHECKING:
@@ -164,11 +165,10 @@ def incarnation_is_forgotten(patch: pytest.MonkeyPatch) -> None:
 def incarnation_is_accepted_unseen(patch: pytest.MonkeyPatch) -> None:
     """A server that restarted is taken as it is, without a look at what was said."""
 
-    async def at_once(_log: Any, ledger: Any, _topics: Any, **_: Any) -> int:
-        await ledger.accept_incarnation()
+    async def unseen(*_: Any, **__: Any) -> int:
         return 0
 
-    patch.setattr("pokdeng.settlement.takeover.accept_if_nothing_is_lost", at_once)
+    patch.setattr(restoring, "check_nothing_is_lost", unseen)
 
 
 @mutant

@@ -27,7 +27,7 @@ def test_nothing_is_said_by_what_a_forgetful_ledger_does_not_know() -> None:
             await played.play(ONE_ROUND)
             worker = played.worker
             assert worker is not None
-            await worker.until(lambda: not any(desk.finished for desk in worker.engine.desks))
+            await worker.until(lambda: not any(desk.finished for desk in worker.engine.owned.desks))
             forget_notes(played)
             played.say("card R-1 banker 2 5h")
             error = await worker.failure()

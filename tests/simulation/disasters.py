@@ -18,6 +18,7 @@ from tests.simulation.faults import (
     COMMIT,
     COMMITTED,
     LOSSES,
+    PUBLISH,
     Fault,
     Fired,
     Kind,
@@ -27,17 +28,27 @@ from tests.simulation.parts import PassingError
 
 if TYPE_CHECKING:
     from pokdeng.ledger.memory_store import Bucket
-    from pokdeng.ledger.port import LedgerLostError
     from tests.simulation.lives import Life
     from tests.simulation.world import World
 
 _LONGER_THAN_REMEMBERED_S: Final = 30 * 3600.0
-_SESSIONS_S: Final = (0.0, 0.2, 3.0)
+_SESSIONS_S: Final = (0.0, 0.0, 0.01, 0.1, 3.0)
 _SNAPSHOTS: Final = 12
-_OPERATOR_COMES_AFTER: Final = 3
-"""So often was a ledger that forgot refused, before somebody puts back what it had."""
-_OPERATOR_LOOKS_EVERY_S: Final = 0.5
+_LOOKS_EVERY_S: Final = 0.5
 _ANSWERS: Final = {Point.ACKNOWLEDGE: ACKNOWLEDGE, Point.COMMITTED: COMMITTED, Point.ANSWER: ANSWER}
+
+
+_ERRORS: Final[dict[Kind, type[Exception]]] = {
+    Kind.LEDGER_LOST_AGAIN: PassingError,
+    Kind.LEDGER_UNANSWERED_AGAIN: PassingError,
+    Kind.LEDGER_LOST: LedgerUnavailableError,
+    Kind.LEDGER_UNANSWERED: LedgerUnavailableError,
+    Kind.LOG_FAILS: LogUnavailableError,
+    Kind.PRODUCE_NEVER_ARRIVES: LogUnavailableError,
+    Kind.PRODUCE_TIMES_OUT: LogUnavailableError,
+    Kind.COMMIT_UNANSWERED: LogUnavailableError,
+}
+"""What a worker hears, after a while; of the others it hears late, and that is all."""
 
 
 class Disasters:
@@ -55,9 +66,8 @@ class Disasters:
         self._hidden: set[TopicPartition] = set()
         self._snapshots: list[list[Bucket]] = []
         self._calls = 0
-        self._had: list[Bucket] | None = None
-        """What the ledger had before it forgot."""
-        self._refusals = 0
+        self._is_lossy = False
+        """Whether the ledger has forgotten something and is not whole again."""
         store, broker = world.store, world.broker
         self._keeps_snapshots = bool(world.spec.kinds & LOSSES)
         store.before, store.after = self._before, self._after
@@ -84,6 +94,17 @@ class Disasters:
         else:
             await self._strike_worker(fault, f"at {point.value}")
 
+    async def publishing(self) -> bool:
+        """Before a publish; whether it comes twice."""
+        fault = self._injector.visit("publish", PUBLISH)
+        if fault is None:
+            return False
+        if fault.kind is Kind.PRODUCE_TWICE:
+            self._fired(fault, self._life().name)
+            return True
+        await self._strike_worker(fault, "before a publish")
+        return False
+
     def _intercept(self, point: Point, _member: str, partition: TopicPartition | None) -> None:
         if point not in (Point.APPEND, Point.COMMIT):
             return
@@ -105,14 +126,11 @@ class Disasters:
         elif kind is Kind.FREEZE:
             life.freeze(fault.long_s)
             await asyncio.sleep(0)
-        elif kind in (Kind.LEDGER_LATE, Kind.LOG_LATE):
-            await asyncio.sleep(fault.short_s)
-        elif kind in (Kind.LEDGER_LOST_AGAIN, Kind.LEDGER_UNANSWERED_AGAIN):
-            raise PassingError("it did not answer")
-        elif kind in (Kind.LEDGER_LOST, Kind.LEDGER_UNANSWERED):
-            raise LedgerUnavailableError("it did not answer")
         else:
-            raise LogUnavailableError("it did not answer")
+            await asyncio.sleep(fault.short_s)
+            error = _ERRORS.get(kind)
+            if error is not None:
+                raise error("it did not answer")
 
     def _life(self) -> Life:
         """Whose step runs now."""
@@ -129,10 +147,6 @@ class Disasters:
     def session_s(self) -> float:
         """How long after the last kill the group learns of it."""
         return self._last_session_s
-
-    def fire_last(self, site: str, whom: str) -> None:
-        """A fault that its site has carried out itself."""
-        self._fired(Fault(site, 0, Kind.PRODUCE_TWICE, 0.0), whom)
 
     def _fired(self, fault: Fault, whom: str) -> None:
         self._injector.fired.append(Fired(fault, self._world.loop.time(), whom))
@@ -213,11 +227,10 @@ class Disasters:
 
     def _lose(self, fault: Fault) -> None:
         store = self._world.store
-        if self._had is not None or not store.buckets or not self._snapshots:
+        if self._is_lossy or not store.buckets or not self._snapshots or not self._world.is_told():
             return
-        self._had = store.snapshot()
-        self._refusals = 0
-        self._world.loop.call_later(_OPERATOR_LOOKS_EVERY_S, self._look_after)
+        self._is_lossy = True
+        self._world.loop.call_later(_LOOKS_EVERY_S, self._look_after)
         if fault.kind is Kind.LEDGER_FLUSH:
             store.flush()
             return
@@ -229,31 +242,20 @@ class Disasters:
     @property
     def is_loss_open(self) -> bool:
         """Whether the ledger has forgotten something, and nobody has seen to it."""
-        return self._had is not None
-
-    def lost(self, error: LedgerLostError) -> None:
-        """A worker refused the ledger."""
-        self._refusals += error.cause != "check"
+        return self._is_lossy
 
     def _look_after(self) -> None:
-        """The operator: where workers refuse the ledger, and none took it as it is, put back what it had."""
-        world, store = self._world, self._world.store
-        if self._had is None:
-            return
-        if not self.day.is_set():
-            self._looks_at_dawn = True
+        """Wait until the workers have found out, and the ledger is whole again."""
+        store = self._world.store
+        if not self._is_lossy:
             return
         if any(bucket.verified == store.incarnation for bucket in store.buckets):
-            self._had = None  # nothing that was said is missing: it is taken as it is
-            return
-        waits = sum("cold" in str(life.worker._waits_for) for life in world.lives.values() if not life.process.is_dead)
-        if self._refusals + waits >= min(_OPERATOR_COMES_AFTER, max(1, world.wanted)):
-            store.restore(self._had)
-            store.new_incarnation()
-            self._had = None
+            self._is_lossy = False
             self._snapshots.clear()
+        elif self.day.is_set():
+            self._world.loop.call_later(_LOOKS_EVERY_S, self._look_after)
         else:
-            world.loop.call_later(_OPERATOR_LOOKS_EVERY_S, self._look_after)
+            self._looks_at_dawn = True
 
     def heal(self) -> None:
         """Everything works again, and everybody goes on."""

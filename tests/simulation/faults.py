@@ -39,6 +39,7 @@ class Kind(StrEnum):
     LOG_DOWN = "log away"
     LOG_HIDES = "log shows a partition late"
     PRODUCE_FAILS = "produce fails before a message"
+    PRODUCE_NEVER_ARRIVES = "produce does not arrive, and times out"
     PRODUCE_TIMES_OUT = "produce arrives, and times out"
     PRODUCE_TWICE = "produce arrives twice"
     COMMIT_FAILS = "commit fails"
@@ -54,7 +55,13 @@ AFTER: Final = (*_OF_THE_PROCESS, Kind.LEDGER_LATE, Kind.LEDGER_UNANSWERED, Kind
 ANSWER: Final = (*_OF_THE_PROCESS, Kind.LOG_LATE, Kind.LOG_FAILS)
 APPEND: Final = (Kind.KILL, Kind.PRODUCE_FAILS)
 ACKNOWLEDGE: Final = (*_OF_THE_PROCESS, Kind.LOG_LATE, Kind.PRODUCE_TIMES_OUT)
-PUBLISHED: Final = (Kind.PRODUCE_TWICE,)
+PUBLISH: Final = (
+    Kind.KILL,
+    Kind.FREEZE,
+    Kind.LOG_LATE,
+    *(Kind.PRODUCE_NEVER_ARRIVES,) * 3,
+    Kind.PRODUCE_TWICE,
+)
 COMMIT: Final = (Kind.KILL, Kind.COMMIT_FAILS)
 COMMITTED: Final = (*_OF_THE_PROCESS, Kind.LOG_LATE, Kind.COMMIT_UNANSWERED)
 BEAT: Final = (
@@ -82,7 +89,7 @@ _LONG_S: Final = (0.002, 0.01, 0.05, 0.3, 2.0, 3.5, 5.0)
 
 
 _RARE: Final = {
-    **dict.fromkeys(("commit", "committed", "published", "finish<", "finish>", "release<", "acquire<", "enter>"), 6),
+    **dict.fromkeys(("commit", "committed", "publish", "finish<", "finish>", "release<", "acquire<", "enter>"), 6),
     **dict.fromkeys(("acknowledge", "apply>"), 4),
     **dict.fromkeys(("remember<", "remember>", "apply<"), 2),
 }

@@ -33,6 +33,10 @@ class Spec:
     credit_records: int
     step_s: float
     commit_every_s: float
+    restart_s: float
+    """How long after its end a worker is started again."""
+    trouble_s: float
+    """For so long after the last input things still go wrong."""
     play: Play
     kinds: frozenset[Kind]
     rate: float
@@ -79,10 +83,12 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
         credit_records=rng.choice((12, 60, 1000, 1000)),
         step_s=rng.choice((0.000001, 0.00002, 0.0003)),
         commit_every_s=rng.choice((0.002, 0.02, 0.1, 0.5)),
+        restart_s=rng.choice((0.002, 0.01, 0.05, 0.3)),
+        trouble_s=rng.choice((0.0, 0.1, 0.5)),
         play=play,
         kinds=frozenset(kinds),
-        rate=rng.choice((0.0, 0.01, 0.03, 0.06)),
-        beat_rate=rng.choice((0.05, 0.15, 0.4)),
+        rate=rng.choice((0.005, 0.02, 0.05, 0.1)),
+        beat_rate=rng.choice((0.03, 0.1, 0.3)),
         most=rng.choice((4, 8, 16)),
         jumps=jumps,
     )

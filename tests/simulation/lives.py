@@ -10,7 +10,7 @@ from pokdeng.metrics import Metrics
 from pokdeng.settlement.limits import Limits
 from pokdeng.settlement.worker import Worker, WorkerSettings
 from pokdeng.stream.port import LogUnavailableError, TopicPartition
-from tests.simulation.faults import PUBLISHED, SESSION_S
+from tests.simulation.faults import SESSION_S
 from tests.simulation.loop import Process
 from tests.simulation.parts import SimLedger, SimLog
 
@@ -21,6 +21,8 @@ EXPECTED = (FencedError, LedgerLostError, LedgerUnavailableError, LogUnavailable
 """What may stop a worker in a world where things fail; anything else is a defect."""
 
 _METRICS = Metrics()
+QUIET_MS = 6_000
+"""Longer than anybody sleeps in these worlds, as it must be."""
 
 
 class _NoPages:
@@ -55,11 +57,13 @@ class Life:
             name=name,
             credit_records=spec.credit_records,
             slice_records=spec.slice_records,
-            comes_twice=lambda: world.injector.visit("published", PUBLISHED) is not None and world.note_twice(self),
+            publishing=world.disasters.publishing,
         )
         loop = world.loop
         self.worker = Worker(
-            WorkerSettings(topics=topics, limits=Limits(), group=group, commit_every_s=spec.commit_every_s),
+            WorkerSettings(
+                topics=topics, limits=Limits(), group=group, commit_every_s=spec.commit_every_s, quiet_ms=QUIET_MS
+            ),
             self.log,
             SimLedger(world.store, buckets=spec.buckets),
             _METRICS,
@@ -113,7 +117,7 @@ class Life:
         if engine is None or not engine.is_recovered or self.process.is_dead or self.process.is_stopped:
             return []
         topics = self._world.topics
-        desks, cashiers = engine.partitions
+        desks, cashiers = engine.owned.partitions
         return [
             *(TopicPartition(name, number) for number in desks for name in (topics.table_events, topics.bets)),
             *(TopicPartition(topics.funds, number) for number in cashiers),

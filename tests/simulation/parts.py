@@ -69,13 +69,14 @@ class SimLedger(MemoryLedger):
 class SimLog(MemoryLog):
     """A worker's member of the group."""
 
-    def __init__(self, *args: Any, comes_twice: Callable[[], bool], **kwargs: Any) -> None:
-        """As `MemoryLog`; `comes_twice` is asked after each publish."""
+    def __init__(self, *args: Any, publishing: Callable[[], Awaitable[bool]], **kwargs: Any) -> None:
+        """As `MemoryLog`; `publishing` is awaited before each publish, and says whether it comes twice."""
         super().__init__(*args, **kwargs)
-        self._comes_twice = comes_twice
+        self._publishing = publishing
 
     async def publish(self, batches: Mapping[TopicPartition, Sequence[Message]], *, compressed: bool = False) -> None:
         """Append, and now and then once more."""
+        comes_twice = await self._publishing()
         await super().publish(batches, compressed=compressed)
-        if self._comes_twice():
+        if comes_twice:
             await super().publish(batches, compressed=compressed)

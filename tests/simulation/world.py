@@ -8,6 +8,7 @@ is read again by a new group. What was said and what the ledger holds is then ju
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -15,12 +16,12 @@ from zlib import crc32
 
 from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_store import MemoryStore
-from pokdeng.ledger.port import LedgerLostError
 from pokdeng.simulator.destinations import Places
 from pokdeng.stream.memory import MemoryBroker
 from pokdeng.stream.port import TopicPartition
 from pokdeng.wire import Topics
 from tests.checker.checker import check
+from tests.settlement.plays import name_of
 from tests.simulation.disasters import Disasters
 from tests.simulation.faults import BEAT, Fault, Fired, Injector
 from tests.simulation.inputs import Spec, steps_of
@@ -35,9 +36,11 @@ if TYPE_CHECKING:
     from pokdeng.wire import TopicKind
     from tests.checker.report import Report
 
-_RESTART_S: Final = 0.7
 _REST_WITHIN_S: Final = 300.0
 _DAY_AND_MORE_S: Final = 30 * 3600.0
+_LEASE_S: Final = 31.0
+"""By then no lease of the first group lives."""
+_LOOK_S: Final = 0.2
 _MOST_LIVES: Final = 60
 """A worker that starts so often in a world is never going to live."""
 
@@ -103,7 +106,7 @@ class World:
         while self.wanted >= 0:
             await self.disasters.day.wait()
             if slot >= self.wanted:
-                await asyncio.sleep(_RESTART_S)
+                await asyncio.sleep(_LOOK_S)
                 continue
             self._born += 1
             if self._born > _MOST_LIVES:
@@ -114,7 +117,7 @@ class World:
             if life.was_killed:
                 self.loop.call_later(self.disasters.session_s(), life.throw_out)
             self._look_at(life)
-            await asyncio.sleep(_RESTART_S)
+            await asyncio.sleep(self.spec.restart_s if self._born < _MOST_LIVES // 2 else 1.0)
 
     def _look_at(self, life: Life) -> None:
         error = life.error
@@ -122,17 +125,10 @@ class World:
             return
         if not isinstance(error, EXPECTED):
             self.find(f"{life.name} stopped with {type(error).__name__}: {error}")
-        elif isinstance(error, LedgerLostError):
-            self.disasters.lost(error)
 
     def find(self, what: str) -> None:
         """Something is wrong."""
         self.findings.append(what)
-
-    def note_twice(self, life: Life) -> bool:
-        """A batch comes twice."""
-        self.disasters.fire_last("published", life.name)
-        return True
 
     # The play
 
@@ -151,6 +147,7 @@ class World:
                 topic, partition = places.of(step)
                 self.broker.append(topic, step.key, step.value, (), partition)
             await asyncio.sleep(0.001)
+        await asyncio.sleep(self.spec.trouble_s)
 
     async def rest(self) -> None:
         """Heal, and work until every record is dealt with; then stop in order."""
@@ -181,7 +178,7 @@ class World:
         for partition, life in owned:
             engine = life.worker.engine
             end = self.broker.partition(partition).end
-            if engine is None or engine.done_up_to(partition) < end:
+            if engine is None or engine.owned.done_up_to(partition) < end:
                 return f"{partition} is not read to its end {end}"
         if not all(life.worker.engine is not None and life.worker.engine.is_idle for life in lives):
             return "something is under way"
@@ -189,14 +186,15 @@ class World:
 
     async def read_again(self) -> None:
         """A new group reads the whole log against the same ledger: nothing may move."""
-        if self.spec.jumps:
-            await asyncio.sleep(_DAY_AND_MORE_S)
-        before = await self.balances()
+        await asyncio.sleep(_DAY_AND_MORE_S if self.spec.jumps else _LEASE_S)
+        before, said = await self.balances(), self.said()
         self._group, self._keepers, self.lives, self.wanted = "another-group", [], {}, 1
         await self.rest()
         after = await self.balances()
         if before != after:
             self.find(f"balances moved when the log was read again: {before} became {after}")
+        for name in sorted(self.said() - said):
+            self.find(f"{name} was said only when the log was read again")
 
     # Judgement
 
@@ -208,6 +206,24 @@ class World:
             for number in range(self.spec.partitions)
             for record in self.broker.partition(TopicPartition(self.topics.name(kind), number)).records
         ]
+
+    def is_told(self) -> bool:
+        """Whether all movements of each account have been said but for the newest.
+
+        One that was never said, and is forgotten by the ledger, leaves a hole in its account's sequence for ever where
+        a later one was said: the restore tells of it, and cannot close it. Such losses are not tried here.
+        """
+        said: dict[str, set[int]] = {}
+        for record in self.records(*OUTPUTS):
+            body = json.loads(record.value or b"{}") if b'"sequence":' in (record.value or b"") else {}
+            if "balance" in body:
+                said.setdefault(body["account_id"], set()).add(body["balance"]["sequence"])
+        newest = {account: of.sequence for bucket in self.store.buckets for account, of in bucket.accounts.items()}
+        return all(said.get(account, set()) >= set(range(1, sequence)) for account, sequence in newest.items())
+
+    def said(self) -> set[str]:
+        """The names of all facts, and the places of all dead letters."""
+        return {name_of(record) for record in self.records(*OUTPUTS)}
 
     async def balances(self) -> dict[str, tuple[int, int, int, str]]:
         """Available, held, sequence and currency of every account."""

@@ -94,6 +94,13 @@ END_WITHIN_S = 1.0
 @options.option("--allow-create-time", is_flag=True, help="Take topics whose broker cannot stamp records.")
 @options.buckets
 @options.option(
+    "--redis-replicas",
+    type=click.IntRange(0, 10),
+    default=0,
+    show_default=True,
+    help="Replicas of Redis that must have a decision before it is said: a failover to one loses nothing.",
+)
+@options.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
     default="info",
@@ -115,6 +122,7 @@ def command(
     dead_letter_fuse: float | None,
     allow_create_time: bool,
     buckets: int,
+    redis_replicas: int,
     log_level: str,
     **kafka: Any,
 ) -> None:
@@ -143,7 +151,7 @@ def command(
         dead_letter_fuse=dead_letter_fuse,
     )
     kafka_ = replace(kafka_settings(instance_id=instance_id, **kafka), session_timeout_ms=session_timeout_ms)
-    ledger = RedisLedger(redis, prefix=prefix, buckets=buckets)
+    ledger = RedisLedger(redis, prefix=prefix, buckets=buckets, replicas=redis_replicas)
     run = _run(
         settings,
         kafka_,
@@ -182,7 +190,7 @@ def _end_soon(status: int) -> None:
 
 def _leave(worker: Worker) -> None:
     """The process has not ended in time: end it. Exit 1 if it had something to commit."""
-    has_work = worker.engine is not None and worker.engine.partitions != ([], [])
+    has_work = worker.engine is not None and worker.engine.owned.partitions != ([], [])
     _log.warning("left", why=f"not stopped within {STOP_WITHIN_S} s", had_partitions=has_work)
     os._exit(1 if has_work else 0)
 

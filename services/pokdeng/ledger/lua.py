@@ -10,7 +10,7 @@ from typing import Final
 
 _RESTORING: Final = ("begin", "close", "quiet", "lead", "stamp", "put", "wipe", "open")
 NAMES: Final = (
-    "apply", "revise", "acquire", "enter", "lease", "finish", "remember", "create", "accept", "look", *_RESTORING,
+    "apply", "revise", "acquire", "enter", "lease", "finish", "remember", "create", "accept", *_RESTORING,
 )  # fmt: skip
 
 

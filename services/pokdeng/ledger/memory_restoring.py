@@ -52,7 +52,8 @@ class MemoryRestoring:
         return self._standing()
 
     async def begin(self) -> str:
-        """Have every bucket refuse every writer."""
+        """Have every bucket refuse every writer. Whoever led leads anew: the server may have restarted meanwhile."""
+        self._term = 0
         return await self._call("begin", 0, self._begin)
 
     async def say_quiet(self, restore: str, waits_ms: Mapping[Source, int]) -> None:

@@ -74,6 +74,7 @@ class RedisLedger:
         timeout_ms: int = 2_000,
         retry_budget_ms: int = 10_000,
         transfer_ttl_ms: int = 32 * DAY_MS,
+        replicas: int = 0,
     ) -> None:
         """Remember the settings; nothing is connected before `open`.
 
@@ -85,6 +86,7 @@ class RedisLedger:
             timeout_ms: of connecting and of each answer.
             retry_budget_ms: how long a failing pipeline is sent again before LedgerUnavailableError.
             transfer_ttl_ms: how long a transfer is remembered: the retention of `funds` and a day.
+            replicas: so many must have what was applied or noted before it is answered (WAIT).
 
         Raises:
             LedgerError: where the prefix has a brace, which would part the keys of a bucket.
@@ -97,27 +99,31 @@ class RedisLedger:
         self._transfer_ttl_ms = transfer_ttl_ms
         self._owned: dict[Source, _Owned] = {}
         self._bucket_cache: dict[AccountId, int] = {}
-        self._pipeline = RedisPipeline(address, timeout_ms=timeout_ms, retry_budget_ms=retry_budget_ms)
+        self._pipeline = RedisPipeline(
+            address, timeout_ms=timeout_ms, retry_budget_ms=retry_budget_ms, replicas=replicas
+        )
         self._restoring = RedisRestoring(self._pipeline, prefix=prefix, buckets=buckets, version=FORMAT)
 
     async def open(self) -> bool:
         """Connect and check. Raises LedgerError where keys may be evicted or another bucket count was created."""
         keys = [self._key(bucket, "m") for bucket in range(self._buckets)]
-        found = [
-            [part.decode() for part in row] for row in await self._pipeline.call("look", [([key], []) for key in keys])
-        ]
-        for _, _, _, _, _, maxmemory, policy in found:
-            if int(maxmemory) > 0 and policy != "noeviction":
+        found = await self._pipeline.send(
+            [command for key in keys for command in (("INFO", "memory", key), ("HMGET", key, "n", "v"))]
+        )
+        for memory in found[::2]:
+            policy = memory.get("maxmemory_policy")
+            if int(memory.get("maxmemory", 0)) > 0 and policy != "noeviction":
                 raise LedgerError(f"this Redis may evict accounts: maxmemory-policy is {policy}, not noeviction")
-        _, count, version, *_ = found[0]
-        if not count:
+        rows = found[1::2]
+        counts = [None if row[0] is None else int(row[0]) for row in rows]
+        if counts[0] is None:
             return False
-        if int(count) != self._buckets:
-            raise LedgerError(f"created with {count} buckets, opened with {self._buckets}")
-        if version != FORMAT:
-            raise LedgerError(f"stored in format {version}, this is format {FORMAT}")
-        for bucket, (_, count, *_) in enumerate(found):
-            if count != str(self._buckets):
+        if counts[0] != self._buckets:
+            raise LedgerError(f"created with {counts[0]} buckets, opened with {self._buckets}")
+        if rows[0][1] != FORMAT.encode():
+            raise LedgerError(f"stored in format {rows[0][1].decode()}, this is format {FORMAT}")
+        for bucket, count in enumerate(counts):
+            if count != self._buckets:
                 raise LedgerLostError("cold", f"bucket {bucket} is empty")
         return True
 
@@ -276,7 +282,7 @@ class RedisLedger:
                 argument = encode((self._heads(note.source for note in some), flat))
                 keys = [self._key(bucket, f"n:{page}") for page in pages]
                 calls.append(([self._key(bucket, "m"), *keys], [argument, *[note.value for note in some]]))
-        await self._pipeline.call("remember", calls)
+        await self._pipeline.call("remember", calls, is_copied=True)
 
     async def recall(self, pages: Sequence[str]) -> list[dict[str, bytes]]:
         """Whole pages."""
@@ -363,7 +369,7 @@ class RedisLedger:
         self, name: str, arguments: Sequence[ScriptCall], counted: _Counted, positions: Sequence[Sequence[int]]
     ) -> list[Answer]:
         """Call a script that counts, once per item; the answers by the position that each has."""
-        replies = await self._pipeline.call(name, arguments)
+        replies = await self._pipeline.call(name, arguments, is_copied=True)
         for (source, bucket), count in counted.items():
             self._owned[source].calls[bucket] += count
         answers: list[Any] = [None] * sum(map(len, positions))

@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 Command: TypeAlias = tuple[Any, ...]
 
-_KEY_OF: Final = {"EVALSHA": 3, "SCAN": 3}
-"""Where the key stands that says which slot a command is for; at 1 in all others. A SCAN has it in its pattern."""
+_KEY_OF: Final = {"EVALSHA": 3, "SCAN": 3, "INFO": 2}
+"""Where the key stands that says which slot a command is for; at 1 in all others. A SCAN has it in its pattern, an INFO
+behind what the server is told: it is asked of the server that has the key."""
 _SLOT_GONE: Final = (
     exceptions.AskError,
     exceptions.ClusterDownError,
@@ -45,16 +46,26 @@ class _Node:
         self.client = client
         self.are_scripts_loaded = False
 
-    async def run(self, commands: Sequence[Command]) -> list[Any]:
-        """One pipeline; errors of single commands are among the answers."""
+    async def run(self, commands: Sequence[Command], copies: Command | None = None) -> list[Any]:
+        """One pipeline; errors of single commands are among the answers. `copies`: a WAIT to end it with."""
         async with self.client.pipeline(transaction=False) as pipeline:
             if not self.are_scripts_loaded:
                 for name in NAMES:
                     pipeline.execute_command("SCRIPT LOAD", script(name).text)
             loading = len(pipeline)
             for command in commands:
-                pipeline.execute_command(*command)
-            replies: list[Any] = await pipeline.execute(raise_on_error=False)
+                pipeline.execute_command(*(command[:2] if command[0] == "INFO" else command))
+            if copies is not None:
+                pipeline.execute_command(*copies)
+            try:
+                replies: list[Any] = await pipeline.execute(raise_on_error=False)
+            except RuntimeError as error:
+                if "closed" not in str(error):
+                    raise
+                # uvloop's word for a connection that ended while it was written to
+                raise exceptions.ConnectionError(str(error)) from error
+        if copies is not None:
+            _check_copies(replies.pop(), copies[1])
         self.are_scripts_loaded = not any(isinstance(reply, exceptions.NoScriptError) for reply in replies)
         return replies[loading:]
 
@@ -84,19 +95,22 @@ class RedisNodes:
         for node in (self._seed, *self._nodes.values()):
             await node.client.aclose()
 
-    async def run(self, commands: Sequence[Command]) -> list[Any]:
-        """Send commands once; an answer for each, errors among them. Raises what a connection raises."""
+    async def run(self, commands: Sequence[Command], copies: Command | None = None) -> list[Any]:
+        """Send commands once; an answer for each, errors among them. Raises what a connection raises.
+
+        `copies`: a WAIT that each server must answer with as many replicas as it names; fewer count as no answer.
+        """
         if self._is_cluster is None:
             info = await self._seed.client.info("cluster")
             self._is_cluster = bool(info.get("cluster_enabled"))
         if not self._is_cluster:
-            return await self._seed.run(commands)
+            return await self._seed.run(commands, copies)
         if not self._slots:
             await self._ask_slots()
         parts: dict[_Node, list[int]] = {}
         for place, command in enumerate(commands):
             parts.setdefault(self._node_of(command), []).append(place)
-        sent = [node.run([commands[place] for place in places]) for node, places in parts.items()]
+        sent = [node.run([commands[place] for place in places], copies) for node, places in parts.items()]
         answered = await asyncio.gather(*sent, return_exceptions=True)
         replies: list[Any] = [None] * len(commands)
         for places, part in zip(parts.values(), answered, strict=True):
@@ -149,6 +163,12 @@ class RedisNodes:
     def _forget_slots(self) -> None:
         self._slots = []
         self._known = {}
+
+
+def _check_copies(reached: object, wanted: int) -> None:
+    """Raises what a lost connection raises: the pipeline must be sent again."""
+    if isinstance(reached, int) and reached < wanted:
+        raise exceptions.ConnectionError(f"{reached} of {wanted} replicas have it")
 
 
 def _address(master: Sequence[Any]) -> tuple[str, int]:

@@ -43,18 +43,24 @@ _PASSING_PREFIXES: Final = ("BUSY", "LOADING", "MISCONF", "NOREPLICAS", "OOM")
 class RedisPipeline:
     """One connection's worth of pipelines; one task at a time."""
 
-    def __init__(self, address: RedisSettings | str, *, timeout_ms: int, retry_budget_ms: int) -> None:
-        """Remember the settings; the first pipeline connects."""
+    def __init__(
+        self, address: RedisSettings | str, *, timeout_ms: int, retry_budget_ms: int, replicas: int = 0
+    ) -> None:
+        """Remember the settings; the first pipeline connects.
+
+        `replicas`: so many must have what a copied pipeline wrote, each time within half of an answer's time.
+        """
         settings = RedisSettings(url=address) if isinstance(address, str) else address
         self._retry_budget_ms = retry_budget_ms
+        self._copies: Command | None = ("WAIT", replicas, timeout_ms // 2) if replicas else None
         self._nodes = RedisNodes(settings, timeout_ms=timeout_ms)
 
     async def close(self) -> None:
         """Close connections. Idempotent."""
         await self._nodes.close()
 
-    async def send(self, commands: Sequence[Command]) -> list[Any]:
-        """Send commands until each was executed, in order. Gives their answers.
+    async def send(self, commands: Sequence[Command], *, is_copied: bool = False) -> list[Any]:
+        """Send commands until each was executed, in order; `is_copied`: and replicas have it. Gives their answers.
 
         Raises LedgerUnavailableError when the retry budget is used up, LedgerCorruptError where a key is of another
         type, LedgerError for any other refusal.
@@ -65,7 +71,7 @@ class RedisPipeline:
         while True:
             failure: Exception | None
             try:
-                replies = await self._nodes.run(commands)
+                replies = await self._nodes.run(commands, self._copies if is_copied else None)
                 failure = _failure_in(replies)
             except (exceptions.ConnectionError, exceptions.TimeoutError, OSError) as error:
                 failure = error
@@ -79,14 +85,15 @@ class RedisPipeline:
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
-    async def call(self, name: str, calls: Iterable[ScriptCall]) -> list[list[bytes]]:
+    async def call(self, name: str, calls: Iterable[ScriptCall], *, is_copied: bool = False) -> list[list[bytes]]:
         """Call a script once per item, in order, in one pipeline; the answers as the script gives them.
 
         Besides the errors of `send`: LedgerLostError, FencedError and LedgerCorruptError as the scripts say.
         """
         sha = script(name).sha
         replies: list[list[bytes]] = await self.send(
-            [("EVALSHA", sha, len(keys), *keys, *arguments) for keys, arguments in calls]
+            [("EVALSHA", sha, len(keys), *keys, *arguments) for keys, arguments in calls],
+            is_copied=is_copied,
         )
         refusals = {reply[0]: reply[1].decode() for reply in replies if reply[0] != b"OK"}
         if refusals:

@@ -89,24 +89,33 @@ class RedisRestoring:
     async def standing(self) -> Standing:
         """How the store is found now."""
         keys = [self._key(bucket, "m") for bucket in range(self._buckets)]
-        found = await self._pipeline.call("look", [([key], []) for key in keys])
-        verified = {(run_id, now) for _, _, _, run_id, now, *_ in found}
-        if any(not run_id for run_id, _ in verified):
+        found = await self._pipeline.send(
+            [command for key in keys for command in (("INFO", "server", key), ("HGET", key, "r"))]
+        )
+        rows = found[1::2]
+        if None in rows:
             return Standing.EMPTY
-        return Standing.SOUND if all(run_id == now for run_id, now in verified) else Standing.DOUBTFUL
+        run_ids = [server["run_id"].encode() for server in found[::2]]
+        return Standing.SOUND if rows == run_ids else Standing.DOUBTFUL
 
     async def begin(self) -> str:
-        """Have every bucket refuse every writer."""
-        if await self.standing() is not Standing.SOUND:
-            await self._pipeline.send([("HSET", self._key(0, "m"), "r", "-")])
+        """Have every bucket refuse every writer. Bucket 0 is asked: it is opened last, so if it is sound all are."""
+        restore = await self._begin()
+        if not restore and await self.standing() is not Standing.SOUND:
+            await self._pipeline.send([("HSET", self._key(0, "m"), "r", "-")])  # only others were lost
+            restore = await self._begin()
+        if restore:
+            await self._close_others(restore)
+        return restore
+
+    async def _close_others(self, restore: str) -> None:
+        arguments = [restore, str(self._buckets), self._version]
+        await self._pipeline.call("close", [([self._key(n, "m")], arguments) for n in range(1, self._buckets)])
+
+    async def _begin(self) -> str:
         keys = [self._key(0, "m"), self._key(0, "x")]
         arguments = [secrets.token_hex(8), str(self._buckets), self._version]
         ((_, restore),) = await self._pipeline.call("begin", [(keys, arguments)])
-        if restore:
-            await self._pipeline.call(
-                "close",
-                [([self._key(bucket, "m")], [str(self._buckets), self._version]) for bucket in range(1, self._buckets)],
-            )
         return restore.decode()
 
     async def say_quiet(self, restore: str, waits_ms: Mapping[Source, int]) -> None:

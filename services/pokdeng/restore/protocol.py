@@ -81,6 +81,7 @@ class Restorer:
         self._on_stage = on_stage
         self._quiet: Callable[[str], Mapping[Source, int]] = lambda _: {}
         self.stage = Stage()
+        self._told = ""
 
     async def run(self, quiet: Callable[[str], Mapping[Source, int]]) -> Restored | None:
         """Return once the ledger takes writers; what it was filled with, if by us.
@@ -208,8 +209,10 @@ class Restorer:
         if what != self.stage.says:
             self.stage = Stage(what, 0, self.stage.total if what == "facts are read" else 0)
             self._on_stage(self.stage)
-            if what:
+            told = what.partition(" may still")[0]
+            if what and told != self._told:
                 _log.info("restore", stage=what)
+            self._told = told
 
 
 def _few(sources: list[Source]) -> str:

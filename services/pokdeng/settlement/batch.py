@@ -6,6 +6,7 @@ all of it is acknowledged.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -37,6 +38,7 @@ class Batch:
         "_revised",
         "_subjects",
         "acknowledged",
+        "applied_at",
         "caused_at_ms",
         "dead_letters",
         "decided_at_ms",
@@ -78,6 +80,8 @@ class Batch:
         """Rounds that end with this batch: their own records are made when all answers are known, and said last."""
         self.acknowledged: list[Callable[[], None]] = []
         """What to do once all of it is acknowledged."""
+        self.applied_at = math.inf
+        """When the ledger had it, by the engine's clock."""
         self.tally = new_tally()
         self.decided_at_ms: list[int] = []
         """The broker times of bets and transfers whose decisions are in it, for the latency."""

@@ -27,5 +27,5 @@ class House:
     table_partitions: int
     """Partitions of table-events, bets and rounds."""
     funds_partitions: int
-    quiet_ms: int = 30_000
-    """How long a source that changed hands may still be spoken of by its earlier owner: the time of a request."""
+    quiet_ms: int = 60_000
+    """How long a source that changed hands may be spoken of by its earlier owner: until it begins to, and a request."""

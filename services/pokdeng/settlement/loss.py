@@ -8,6 +8,7 @@ after a crash. In between the ledger is restored, by this worker or by another o
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import socket
 from typing import TYPE_CHECKING
@@ -53,6 +54,8 @@ class Loss:
         """The sources answered for in the restore under way."""
         self._restore = ""
         self._task: asyncio.Task[Restored | None] | None = None
+        self._is_proven = False
+        """Whether a restore has just shown that nobody speaks of what was given to us."""
         self.is_lost = False
         """Whether memory rests on a ledger that is lost."""
         plan = plan_of(
@@ -80,13 +83,13 @@ class Loss:
 
     def acquired(self, sources: Iterable[Source]) -> None:
         """These sources are ours from now on, and the ledger is there."""
-        now = self._clock()
-        self._owned = {source: self._owned.get(source, now) for source in sources}
-        self.is_lost = False
+        since = -math.inf if self._is_proven else self._clock()
+        self._owned = {source: self._owned.get(source, since) for source in sources}
+        self.is_lost = self._is_proven = False
 
     def released(self) -> None:
         """Nothing is ours any more."""
-        self._owned = {}
+        self._owned, self._is_proven = {}, False
 
     async def noticed(self, lost: LedgerLostError) -> None:
         """The ledger is lost, and nothing is being said of our sources any more."""
@@ -110,6 +113,7 @@ class Loss:
             self._begin()
         if self._task is not None:
             await asyncio.shield(self._task)
+            self._is_proven = True
 
     def stop(self) -> None:
         """Take no part in a restore any more."""
@@ -126,7 +130,9 @@ class Loss:
         if self._restore and self._restore != restore:
             self._answers = dict.fromkeys(self._answers, now)  # it was lost once more: who speaks now is not known
         self._restore = restore
-        return {source: max(0, round(1000 * (since + self._quiet_s - now))) for source, since in self._answers.items()}
+        return {
+            source: math.ceil(1000 * max(0.0, since + self._quiet_s - now)) for source, since in self._answers.items()
+        }
 
 
 def _tell(task: asyncio.Task[Restored | None]) -> None:

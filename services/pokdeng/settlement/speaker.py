@@ -7,11 +7,12 @@ commit marks; only then does the batch count as progress.
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING
 
 import structlog
 
-from pokdeng.stream.port import RecordRefusedError
+from pokdeng.stream.port import LogUnavailableError, RecordRefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,12 +23,18 @@ if TYPE_CHECKING:
 
 _log = structlog.get_logger(__name__)
 
+SAID_WITHIN_S = 30.0
+"""What was decided earlier is not begun to be said: whoever took the sources over counts on it (`House.quiet_ms`)."""
+
 
 class Speaker:
     """One batch at a time. What goes wrong is raised by the next `say`, `said` or `check`."""
 
-    def __init__(self, log: Log, observer: Observer, wake: Callable[[], None]) -> None:
-        """`wake` is called when a batch is said, or failed to be."""
+    def __init__(
+        self, log: Log, observer: Observer, wake: Callable[[], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """`wake` is called when a batch is said, or failed to be. `clock` is monotonic, in seconds."""
+        self._clock = clock
         self._transport = log
         self._observer = observer
         self._wake = wake
@@ -57,6 +64,11 @@ class Speaker:
             saying.result()
 
     async def _publish(self, batch: Batch) -> None:
+        waited_s = self._clock() - batch.applied_at
+        if waited_s > SAID_WITHIN_S:
+            raise LogUnavailableError(
+                f"what was decided {waited_s:.0f} s ago is not said any more: others may have gone on"
+            )
         if batch.dead_letters:
             await self._publish_dead_letters(batch)
         if batch.facts:

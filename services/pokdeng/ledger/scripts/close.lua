@@ -1,4 +1,7 @@
--- Refuse every writer until the store is restored. KEYS: meta. ARGV: number of buckets, format.
+-- Refuse every writer until the store is restored; not where this very restore has opened the bucket already.
+-- KEYS: meta. ARGV: id of the restore, number of buckets, format.
 
-redis.call('HSET', KEYS[1], 'r', '-', 'n', ARGV[1], 'v', ARGV[2])
+if redis.call('HGET', KEYS[1], 'o') ~= ARGV[1] then
+  redis.call('HSET', KEYS[1], 'r', '-', 'n', ARGV[2], 'v', ARGV[3])
+end
 return {'OK'}
