@@ -10,7 +10,6 @@ import argparse
 import asyncio
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -28,6 +27,7 @@ from pokdeng.wire import Topics
 from tests.support.kafka import kafka_for_tests
 
 if TYPE_CHECKING:
+    import resource
     from collections.abc import Iterator
 
     from bench.facts import Batch
