@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _AMOUNT: Final = re.compile(rb'"amount":(\d+)')
+_DRAWN: Final = 0.3
+"""Of the play's withdrawals: whoever draws out all they have there asks for one sum after the other."""
 _BEATS_LATER: Final = 5
 """So long after the play supervisors still think."""
 _LARGE: Final = 10**10
@@ -131,7 +133,11 @@ def steps_of(spec: Spec) -> Iterator[list[Step]]:
     ends_at_ms = play.starts_at_ms
     for beat in script(replace(play, starts_at_ms=play.starts_at_ms + play.beat_ms)):
         ends_at_ms = beat.starts_at_ms + play.beat_ms
-        steps = [_poorer(step) if step.topic is TopicKind.FUNDS else step for step in beat.steps]
+        steps = [
+            _poorer(step) if step.topic is TopicKind.FUNDS else step
+            for step in beat.steps
+            if step.kind is not StepKind.WITHDRAWAL or rng.random() < _DRAWN
+        ]
         yield thoughts.of_beat(steps, beat.starts_at_ms)
     for later in range(_BEATS_LATER if spec.thoughts else 0):
         yield thoughts.of_beat([], ends_at_ms + later * play.beat_ms)
