@@ -154,8 +154,8 @@ class Disasters:
 
     # From outside
 
-    async def strike(self, fault: Fault) -> float:
-        """Do something to the world; by how much its play is late from now on, in seconds."""
+    def strike(self, fault: Fault) -> None:
+        """Do something to the world."""
         world, kind = self._world, fault.kind
         lives = [life for life in world.lives.values() if not life.process.is_dead]
         life = lives[int(fault.amount * len(lives))] if lives else None
@@ -170,8 +170,6 @@ class Disasters:
             world.store.new_incarnation()
         elif kind in LOSSES:
             self._lose(fault)
-        elif kind is Kind.LONG_DOWN:
-            return await self._night()
         elif life is not None:
             if kind is Kind.KILL:
                 self._kill(life, fault)
@@ -180,7 +178,6 @@ class Disasters:
             else:
                 life.throw_out()
                 world.loop.call_later(fault.short_s, life.log.heartbeat)
-        return 0.0
 
     def _cut(self, fault: Fault) -> None:
         world = self._world
@@ -204,12 +201,17 @@ class Disasters:
             self._hidden.remove(partition)
             self._world.broker.show(partition)
 
-    async def _night(self) -> float:
+    def nightfall(self, fault: Fault) -> None:
+        """All workers die at once, and none is started; what is sent now lies in the log until the morning."""
+        self._fired(fault, "all")
+        self.day.clear()
+        for life in self._world.lives.values():
+            life.kill()
+
+    async def until_dawn(self) -> float:
+        """How long it was dark, in seconds. The first is long, later ones short: all is remembered."""
         world = self._world
         before_s = world.loop.time()
-        self.day.clear()
-        for life in world.lives.values():
-            life.kill()
         await asyncio.sleep(_SHORT_NIGHT_S if self._was_night else world.spec.night_s)
         self._was_night = True
         self.day.set()
