@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pokdeng.ledger import memory_decide
-from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_decide import Decision
 from pokdeng.ledger.memory_store import After
 from pokdeng.rounds import aftermath as of_rounds
@@ -171,14 +170,3 @@ def reverses_what_it_just_paid(patch: pytest.MonkeyPatch) -> None:
         return [Standing(bet.record, bet.record.returned) for bet in standing(finished, records)]
 
     patch.setattr(revising, "standing_bets", of_now)
-
-
-@mutant
-def bets_are_forgotten_within_the_window(patch: pytest.MonkeyPatch) -> None:
-    """Records of settled bets live for an hour: a correction that waits for the morning finds nothing to reverse."""
-    finish = MemoryLedger._finish
-
-    def short(self: MemoryLedger, rounds: Any, ttl_ms: int, bucket: Any) -> None:
-        finish(self, rounds, min(ttl_ms, 3_600_000), bucket)
-
-    patch.setattr(MemoryLedger, "_finish", short)

@@ -9,6 +9,7 @@ from pokdeng.ledger.port import LedgerUnavailableError
 from pokdeng.stream.memory import Point
 from pokdeng.stream.memory.broker import at_once
 from pokdeng.stream.port import LogUnavailableError, TopicPartition
+from pokdeng.wire import TopicKind
 from tests.simulation.faults import (
     ACKNOWLEDGE,
     AFTER,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 _SHORT_NIGHT_S: Final = 60.0
+_EARLY: Final = 0.2
 _SESSIONS_S: Final = (0.0, 0.0, 0.01, 0.1, 3.0)
 _SNAPSHOTS: Final = 12
 _LOOKS_EVERY_S: Final = 0.5
@@ -208,12 +210,13 @@ class Disasters:
         for life in self._world.lives.values():
             life.kill()
 
-    async def until_dawn(self) -> float:
-        """How long it was dark, in seconds. The first is long, later ones short: all is remembered."""
+    async def until_dawn(self, fault: Fault) -> float:
+        """How long it was dark, in seconds. One night is long, mostly with rounds said before it: all is remembered."""
         world = self._world
         before_s = world.loop.time()
-        await asyncio.sleep(_SHORT_NIGHT_S if self._was_night else world.spec.night_s)
-        self._was_night = True
+        is_long = not self._was_night and (fault.amount < _EARLY or bool(world.records(TopicKind.ROUNDS)))
+        self._was_night |= is_long
+        await asyncio.sleep(world.spec.night_s if is_long else _SHORT_NIGHT_S)
         self.day.set()
         if self._looks_at_dawn:
             self._looks_at_dawn = False

@@ -138,17 +138,17 @@ class World:
         began_s = 0.0
         for steps in steps_of(self.spec):
             fault = self.injector.visit("beat", BEAT)
-            is_night = fault is not None and fault.kind is Kind.LONG_DOWN
+            night = fault if fault is not None and fault.kind is Kind.LONG_DOWN else None
             if fault is not None:
-                (self.disasters.nightfall if is_night else self.disasters.strike)(fault)
+                (self.disasters.strike if night is None else self.disasters.nightfall)(fault)
             for step in steps:
                 due_s = began_s + (step.at_ms - self.spec.play.starts_at_ms) / 1000
                 if due_s > self.loop.time():
                     await asyncio.sleep(due_s - self.loop.time())
                 topic, partition = places.of(step)
                 self.broker.append(topic, step.key, step.value, (), partition)
-            if is_night:
-                began_s += await self.disasters.until_dawn()
+            if night is not None:
+                began_s += await self.disasters.until_dawn(night)
             await asyncio.sleep(0.001)
         await asyncio.sleep(self.spec.trouble_s)
 
