@@ -10,6 +10,7 @@ from pokdeng.ledger.memory_decide import Decision
 from pokdeng.ledger.memory_store import After
 from pokdeng.rounds import aftermath as of_rounds
 from pokdeng.settlement import aftermath, revising
+from pokdeng.settlement.desk import Desk
 from pokdeng.settlement.revising import Revision, Standing
 from pokdeng.settlement.revisions import Revisions
 from tests.mutants.catalogue import mutant
@@ -170,3 +171,16 @@ def reverses_what_it_just_paid(patch: pytest.MonkeyPatch) -> None:
         return [Standing(bet.record, bet.record.returned) for bet in standing(finished, records)]
 
     patch.setattr(revising, "standing_bets", of_now)
+
+
+@mutant
+def revised_round_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    """A round that was noted before its correction leaves memory all the same, and its records may end."""
+
+    def forgets(self: Desk, passed: Any) -> None:
+        for key in passed:
+            self.finished.pop(key, None)
+            self.floor.forget_round(*key)
+
+    patch.setattr(Desk, "forget", forgets)
+    patch.setattr(Desk, "is_as_noted", lambda *_: True)
