@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from pokdeng.ledger.port import RoundName
 from pokdeng.restore.stored import noted_table
 from pokdeng.settlement.anchors import anchor_note
+from pokdeng.settlement.finished import decode_table
+from pokdeng.settlement.memory import MARK, table_page
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
@@ -95,9 +97,25 @@ class Progress:
             )
             if over:
                 self._passed.append((desk, over))
+        await self._recall_tables()
         notes = [note for desk, over in self._passed for note in desk.notes_of(over)]
         if notes:
             await self._ledger.remember(notes)
+
+    async def _recall_tables(self) -> None:
+        """Tables that were only read back may be noted as they were later: an older note must not replace that."""
+        unloaded = [
+            (desk, table_id)
+            for desk, over in self._passed
+            for table_id in dict.fromkeys(table_id for table_id, _ in over)
+            if desk.floor.table(table_id) is None
+        ]
+        if not unloaded:
+            return
+        pages = await self._ledger.recall([table_page(table_id) for _, table_id in unloaded])
+        for (desk, table_id), page in zip(unloaded, pages, strict=True):
+            if MARK in page:
+                desk.floor.read_back(table_id, decode_table(page[MARK]))
 
     async def _note_idle(self, desks: list[Desk]) -> None:
         """Note tables where nothing is going on, so that they keep nothing of the log."""
