@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tests.simulation.lives import Life
     from tests.simulation.world import World
 
-_LONGER_THAN_REMEMBERED_S: Final = 30 * 3600.0
+_SHORT_NIGHT_S: Final = 60.0
 _SESSIONS_S: Final = (0.0, 0.0, 0.01, 0.1, 3.0)
 _SNAPSHOTS: Final = 12
 _LOOKS_EVERY_S: Final = 0.5
@@ -62,6 +62,7 @@ class Disasters:
         """Not set: all workers are down, and none is started."""
         self.day.set()
         self._looks_at_dawn = False
+        self._was_night = False
         self._last_session_s = 0.0
         self._hidden: set[TopicPartition] = set()
         self._snapshots: list[list[Bucket]] = []
@@ -209,7 +210,8 @@ class Disasters:
         self.day.clear()
         for life in world.lives.values():
             life.kill()
-        await asyncio.sleep(_LONGER_THAN_REMEMBERED_S)
+        await asyncio.sleep(_SHORT_NIGHT_S if self._was_night else world.spec.night_s)
+        self._was_night = True
         self.day.set()
         if self._looks_at_dawn:
             self._looks_at_dawn = False

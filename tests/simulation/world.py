@@ -159,7 +159,7 @@ class World:
             if self.loop.time() > deadline:
                 self.find(f"no rest within {_REST_WITHIN_S:.0f} s: {self._why_no_rest()}")
                 break
-            await asyncio.sleep(0.25)
+            await asyncio.sleep(0.05)
         self.wanted = -1
         for life in self.lives.values():
             life.worker.stop()
@@ -242,6 +242,7 @@ class World:
             self.records(*OUTPUTS),
             partitions=self.spec.partitions,
             final_balances=await self.balances(),
+            correction_window_ms=self.spec.correction_window_ms,
         )
 
 
