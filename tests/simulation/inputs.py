@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _AMOUNT: Final = re.compile(rb'"amount":(\d+)')
+_DRAWN: Final = 0.3
+"""Of the play's withdrawals: whoever draws out all they have there asks for one sum after the other."""
+_NIGHTS: Final = 0.08
+"""How often the world is hit where nights fall: not before it has begun."""
+_SLOW: Final = 0.8
+"""Of the worlds with a night: so slow that workers have settled and committed rounds before it."""
 _BEATS_LATER: Final = 5
 """So long after the play supervisors still think."""
 _LARGE: Final = 10**10
@@ -64,7 +70,7 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
     rng = random.Random(f"world/{seed}")
     tables = rng.choice((1, 1, 2, 2, 3))
     kinds = {kind for kind in Kind if rng.random() < 0.6}
-    keeps_ledger = rng.random() < 0.7
+    keeps_ledger = rng.random() < 0.55
     if keeps_ledger or not can_lose:
         kinds -= LOSSES
     has_long_down = rng.random() < 0.15
@@ -82,6 +88,9 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
     elif has_long_down:  # what comes twice then is forgotten, and rightly so; the checker remembers for ever
         night_s = _LONGER_THAN_REMEMBERED_S
         mischief = replace(mischief, duplicates=0.0, conflicts=0.0, transfers=0.0)
+    beat_ms = rng.choice((3, 6, 20, 20, 60, 250))
+    if has_long_down and after.random() < _SLOW:
+        beat_ms = 250
     play = Play(
         tables=tables,
         rounds=rng.choice((1, 2, 2, 3)) if tables < 3 else 1,
@@ -89,7 +98,7 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
         bets_per_round=rng.choice((3, 5, 8)),
         seed=seed,
         mischief=mischief,
-        beat_ms=rng.choice((3, 6, 20, 20, 60, 250)),
+        beat_ms=beat_ms,
         is_staggered=rng.random() < 0.5,
         puts_money_in=False,
     )
@@ -104,13 +113,13 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
         slice_records=rng.choice((1, 4, 50, 1000)),
         credit_records=rng.choice((12, 60, 1000, 1000)),
         step_s=rng.choice((0.000001, 0.00002, 0.0003)),
-        commit_every_s=max(rng.choice((0.002, 0.02, 0.1, 0.5)), play.beat_ms / 5000),
+        commit_every_s=max(rng.choice((0.002, 0.02, 0.1, 0.5)), play.beat_ms / 20_000),
         restart_s=rng.choice((0.002, 0.01, 0.05, 0.3)),
         trouble_s=rng.choice((0.0, 0.1, 0.5)),
         play=play,
         kinds=frozenset(kinds),
         rate=rng.choice((0.005, 0.02, 0.05, 0.1)),
-        beat_rate=rng.choice((0.03, 0.1, 0.3)),
+        beat_rate=_NIGHTS if has_long_down else rng.choice((0.03, 0.1, 0.3)),
         most=rng.choice((4, 8, 16)),
         jumps=jumps,
     )
@@ -131,7 +140,11 @@ def steps_of(spec: Spec) -> Iterator[list[Step]]:
     ends_at_ms = play.starts_at_ms
     for beat in script(replace(play, starts_at_ms=play.starts_at_ms + play.beat_ms)):
         ends_at_ms = beat.starts_at_ms + play.beat_ms
-        steps = [_poorer(step) if step.topic is TopicKind.FUNDS else step for step in beat.steps]
+        steps = [
+            _poorer(step) if step.topic is TopicKind.FUNDS else step
+            for step in beat.steps
+            if step.kind is not StepKind.WITHDRAWAL or rng.random() < _DRAWN
+        ]
         yield thoughts.of_beat(steps, beat.starts_at_ms)
     for later in range(_BEATS_LATER if spec.thoughts else 0):
         yield thoughts.of_beat([], ends_at_ms + later * play.beat_ms)

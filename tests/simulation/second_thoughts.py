@@ -27,9 +27,10 @@ _CARD: Final = re.compile(
 )
 _CODES: Final = tuple(f"{rank}{suit}" for rank in "A23456789TJQK" for suit in "cdhs")
 _AGAIN: Final = 0.15
+_BACK: Final = 0.2
 _CANCELLED: Final = 0.1
-_MOST_DRAWN: Final = 160_000
-_LEAST_DRAWN: Final = 500
+_DRAWN: Final = (90_000, 30_000, 10_000, 3_000)
+_MOST_TIMES: Final = 2
 _BRINGS: Final = 0.3
 
 
@@ -46,6 +47,7 @@ class SecondThoughts:
         self._cards: dict[tuple[str, str, bytes], list[tuple[Seat, int, str]]] = {}
         self._said: list[Step] = []
         self._count = 0
+        self._spent = 0
 
     def of_beat(self, steps: Sequence[Step], starts_at_ms: int) -> list[Step]:
         """The steps of a beat, and what is added to them, by their moments."""
@@ -91,14 +93,14 @@ class SecondThoughts:
         return steps
 
     def _spend(self, at_ms: int) -> list[Step]:
-        """Some draw out all they have, by halves, for who knows how much that is; some bring money again."""
+        """All draw out what they can; some bring money again."""
         rng = self._rng
-        steps = []
+        steps: list[Step] = []
+        if self._spent == _MOST_TIMES:
+            return steps
+        self._spent += 1
         for number in range(1, self._play.accounts + 1):
-            amount = _MOST_DRAWN
-            while amount >= _LEAST_DRAWN:
-                steps.append(self._transfer("funds_withdrawn", number, amount, at_ms))
-                amount //= 2
+            steps += [self._transfer("funds_withdrawn", number, amount, at_ms) for amount in _DRAWN]
             if rng.random() < _BRINGS:
                 steps.append(self._transfer("funds_deposited", number, rng.choice((700, 40_000)), at_ms + 1))
         return steps
