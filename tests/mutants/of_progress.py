@@ -157,7 +157,7 @@ def passed_rounds_are_not_noted(patch: pytest.MonkeyPatch) -> None:
 
 @mutant
 def lives_forget_at_once(patch: pytest.MonkeyPatch) -> None:
-    """Bets may be forgotten as soon as they are decided, not when their round is finished: a long outage forgets."""
+    """Bets may be forgotten half a day after they are decided, finished or not: a long outage forgets them."""
     decide = MemoryLedger._decide
 
     def mortal(self: MemoryLedger, number: int, operations: Any, bucket: Any) -> Any:
@@ -165,7 +165,7 @@ def lives_forget_at_once(patch: pytest.MonkeyPatch) -> None:
         for operation in operations:
             if hasattr(operation, "round"):
                 name = (operation.table, operation.round)
-                bucket.expiry["rounds", name] = self._store.clock() + 26 * 3_600_000
+                bucket.expiry["rounds", name] = self._store.clock() + 12 * 3_600_000
         return answers
 
     patch.setattr(MemoryLedger, "_decide", mortal)

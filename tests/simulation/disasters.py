@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 _SHORT_NIGHT_S: Final = 60.0
-_EARLY: Final = 0.2
+_OPEN: Final = 0.6
 _SESSIONS_S: Final = (0.0, 0.0, 0.01, 0.1, 3.0)
 _SNAPSHOTS: Final = 12
 _LOOKS_EVERY_S: Final = 0.5
@@ -211,10 +211,11 @@ class Disasters:
             life.kill()
 
     async def until_dawn(self, fault: Fault) -> float:
-        """How long it was dark, in seconds. One night is long, mostly with rounds said before it: all is remembered."""
+        """How long it was dark, in seconds. One night is long, after bets or rounds were said; the others are short."""
         world = self._world
         before_s = world.loop.time()
-        is_long = not self._was_night and (fault.amount < _EARLY or bool(world.records(TopicKind.ROUNDS)))
+        before_it = TopicKind.BET_DECISIONS if fault.amount < _OPEN else TopicKind.ROUNDS
+        is_long = not self._was_night and bool(world.records(before_it))
         self._was_night |= is_long
         await asyncio.sleep(world.spec.night_s if is_long else _SHORT_NIGHT_S)
         self.day.set()

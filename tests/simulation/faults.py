@@ -90,7 +90,8 @@ _LONG_S: Final = (0.002, 0.01, 0.05, 0.3, 2.0, 3.5, 5.0)
 
 _RARE: Final = {
     **dict.fromkeys(("commit", "committed", "publish", "finish<", "finish>", "release<", "acquire<", "enter>"), 6),
-    **dict.fromkeys(("acknowledge", "apply>"), 4),
+    **dict.fromkeys(("acknowledge", "apply>", "keep<", "keep>"), 4),
+    **dict.fromkeys(("revise<", "revise>"), 10),
     **dict.fromkeys(("remember<", "remember>", "apply<"), 2),
 }
 """Sites where faults fall so many times as often: they are reached rarely, or matter most."""

@@ -73,7 +73,7 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
     keeps_ledger = rng.random() < 0.55
     if keeps_ledger or not can_lose:
         kinds -= LOSSES
-    has_long_down = rng.random() < 0.15
+    has_long_down = rng.random() < 0.2
     kinds.discard(Kind.LONG_DOWN)
     if has_long_down:
         kinds.add(Kind.LONG_DOWN)
