@@ -9,13 +9,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
-import subprocess
+import resource
 import sys
 import time
 import timeit
 import uuid
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from redis.asyncio import Redis
 
@@ -27,7 +26,6 @@ from pokdeng.wire import Topics
 from tests.support.kafka import kafka_for_tests
 
 if TYPE_CHECKING:
-    import resource
     from collections.abc import Iterator
 
     from bench.facts import Batch
@@ -45,6 +43,7 @@ class Ran(NamedTuple):
     seconds: float
     cpu_s: float
     rss_mb: float
+    """The largest of any command so far."""
     uuid5_us: float
     """What a uuid5 took before and after it, on average."""
 
@@ -57,25 +56,21 @@ class Ran(NamedTuple):
         )
 
 
-def _waited(process: subprocess.Popen[bytes]) -> tuple[dict[str, Any], int, resource.struct_rusage]:
-    """What a process said at its end, its status, and what it used."""
-    text = process.communicate()[0] if process.stdout is None else process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    return json.loads(text), status, usage
-
-
 async def ran(what: str, *words: str) -> Ran:
     """Run a command to its end."""
     uuid5 = yardstick_us()
     began = time.monotonic()
-    process = subprocess.Popen(  # noqa: ASYNC220, S603 - waited for in a thread, which tells what it used
-        [sys.executable, "-m", "pokdeng", *words, "--json"], stdout=subprocess.PIPE
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "pokdeng", *words, "--json", stdout=asyncio.subprocess.PIPE
     )
-    said, status, usage = await asyncio.to_thread(_waited, process)
+    text, _ = await process.communicate()
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    said, status = json.loads(text), process.returncode
     if status:
         raise SystemExit(f"{what}: status {status}: {said}")
     facts = said["facts"]
-    seconds, cpu_s = time.monotonic() - began, usage.ru_utime + usage.ru_stime
+    seconds, cpu_s = time.monotonic() - began, usage.ru_utime + usage.ru_stime - before.ru_utime - before.ru_stime
     return Ran(what, facts, seconds, cpu_s, usage.ru_maxrss / 1024, (uuid5 + yardstick_us()) / 2)
 
 

@@ -33,7 +33,9 @@ REFUSED = {
     ("--bootstrap", "a:99999"): "HOST:PORT",
     ("--http-port", "1e+06"): "POKDENG_HTTP_PORT",
     ("--buckets", "0"): "POKDENG_BUCKETS",
-    ("--remember", "1h"): "at least the correction window + 2h",
+    ("--remember", "1h"): "--remember (POKDENG_REMEMBER) is 1h; it must be at least the correction window + 2h: 26h",
+    ("--http-host", "a..b"): "write an address of this machine, such as 0.0.0.0",
+    ("--http-host", ""): "POKDENG_HTTP_HOST",
     ("--remember", "26"): "for example 26h",
     ("--limits", "/nonexistent"): "POKDENG_LIMITS",
 }

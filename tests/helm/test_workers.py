@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 import pytest
+import yaml
 
 from pokdeng.cli import main
 from pokdeng.settlement.limits import load_limits
@@ -107,6 +108,12 @@ def test_limits_are_a_file_that_the_worker_takes(tmp_path: Path) -> None:
         ({"kafka__tls__existingSecret": "s"}, "kafka.tls.existingSecret would be ignored"),
         ({"redis__tls__existingSecret": "s"}, "redis.tls.existingSecret would be ignored"),
         ({"worker__env": {"POKDENG_REDIS": "redis://other"}}, "worker.env.POKDENG_REDIS"),
+        ({"worker__env": {"POKDENG_REMEMBER": "30h"}}, "worker.env.POKDENG_REMEMBER"),
+        ({"kafka__security": "SSL", "kafka__tls__certificateKey": "tls.crt"}, "kafka.tls.existingSecret must name"),
+        (
+            {"kafka__security": "SSL", "kafka__tls__existingSecret": "s", "kafka__tls__privateKeyKey": "tls.key"},
+            "kafka.tls.privateKeyKey needs kafka.tls.certificateKey",
+        ),
         ({"worker__terminationGracePeriodSeconds": 19}, "/worker/terminationGracePeriodSeconds"),
         ({"redis__url": "redis://user:secret@redis:6379/0"}, "/redis/url"),
         ({"kafka__bootstrap": ""}, "/kafka/bootstrap"),
@@ -135,6 +142,27 @@ def test_the_scaler_never_goes_beyond_the_partitions() -> None:
     assert topics == ["pokdeng.table-events.v1", "pokdeng.bets.v1", "pokdeng.funds.v1"]
     assert {one["metadata"]["sasl"] for one in scaler["triggers"]} == {"scram_sha512"}
     assert "ScaledObject" not in rendered().kinds()
+
+
+@pytest.mark.parametrize("values", VALUES, ids=lambda file: file.stem)
+def test_worker_env_cannot_say_again_what_the_chart_says(values: Path) -> None:
+    """Every variable that the chart writes is refused in `worker.env`: the pod would have it twice."""
+    extra = yaml.safe_load(values.read_text()).get("worker", {}).get("env", {})
+    for name in rendered(values).environment().keys() - extra.keys():
+        done = template(worker__env={name: "x"})
+        assert done.returncode != 0
+        assert f"worker.env.{name}: this has a value of its own" in done.stderr
+
+
+def test_the_scaler_has_the_secrets_that_there_are() -> None:
+    """TLS by the system's authorities needs none; a certificate's file may hold its key, too."""
+    secure = {"kafka__security": "SSL", "autoscaling__enabled": True}
+    made = rendered(**secure)
+    assert "TriggerAuthentication" not in made.kinds()
+    assert not any("authenticationRef" in one for one in made.of("ScaledObject")["spec"]["triggers"])
+    made = rendered(**secure, kafka__tls__existingSecret="s", kafka__tls__certificateKey="both.pem")
+    keys = {one["parameter"]: one["key"] for one in made.of("TriggerAuthentication")["spec"]["secretTargetRef"]}
+    assert keys == {"ca": "ca.crt", "cert": "both.pem", "key": "both.pem"}
 
 
 def test_the_network_policy_lets_through_what_is_needed() -> None:

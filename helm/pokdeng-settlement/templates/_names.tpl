@@ -87,8 +87,18 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and (not (hasPrefix "rediss://" .Values.redis.url)) .Values.redis.tls.existingSecret -}}
 {{- fail "redis.tls.existingSecret would be ignored: redis.url does not begin with rediss://" -}}
 {{- end -}}
+{{- range $name := list "kafka" "redis" -}}
+{{- with (index $.Values $name).tls -}}
+{{- if and (or .certificateKey .privateKeyKey) (not .existingSecret) -}}
+{{- fail (printf "%s.tls.certificateKey and privateKeyKey would be ignored: %s.tls.existingSecret must name the Secret that they are in" $name $name) -}}
+{{- end -}}
+{{- if and .privateKeyKey (not .certificateKey) -}}
+{{- fail (printf "%s.tls.privateKeyKey needs %s.tls.certificateKey" $name $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- range $name, $_ := .Values.worker.env -}}
-{{- if has $name (list "POKDENG_BOOTSTRAP" "POKDENG_REDIS" "POKDENG_PREFIX" "POKDENG_GROUP" "POKDENG_INSTANCE_ID" "POKDENG_HTTP_HOST" "POKDENG_HTTP_PORT" "POKDENG_LIMITS" "POKDENG_KAFKA_PASSWORD" "POKDENG_REDIS_PASSWORD") -}}
+{{- if has $name (list "POKDENG_BOOTSTRAP" "POKDENG_REDIS" "POKDENG_PREFIX" "POKDENG_GROUP" "POKDENG_INSTANCE_ID" "POKDENG_HTTP_HOST" "POKDENG_HTTP_PORT" "POKDENG_LIMITS" "POKDENG_ALLOW_CREATE_TIME" "POKDENG_CORRECTION_WINDOW" "POKDENG_REMEMBER" "POKDENG_SESSION_TIMEOUT" "POKDENG_BUCKETS" "POKDENG_LOG_LEVEL" "POKDENG_KAFKA_SECURITY" "POKDENG_KAFKA_SASL" "POKDENG_KAFKA_USER" "POKDENG_KAFKA_PASSWORD" "POKDENG_KAFKA_CA" "POKDENG_KAFKA_CERTIFICATE" "POKDENG_KAFKA_KEY" "POKDENG_REDIS_USER" "POKDENG_REDIS_PASSWORD" "POKDENG_REDIS_CA" "POKDENG_REDIS_CERTIFICATE" "POKDENG_REDIS_KEY") -}}
 {{- fail (printf "worker.env.%s: this has a value of its own in the chart" $name) -}}
 {{- end -}}
 {{- end -}}

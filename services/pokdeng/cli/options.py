@@ -45,6 +45,14 @@ class Duration(click.ParamType):
         return int(found[1]) * _UNITS_MS[found[2]]
 
 
+def written(duration_ms: int) -> str:
+    """A time as an option takes it: `93600000` is `26h`."""
+    unit = max((one for one in _UNITS_MS if duration_ms % _UNITS_MS[one] == 0), key=_UNITS_MS.__getitem__)
+    if unit == "d":
+        unit = "h"  # as all defaults are written
+    return f"{duration_ms // _UNITS_MS[unit]}{unit}"
+
+
 class Prefix(click.ParamType):
     """What begins the names of topics and of keys in Redis."""
 
@@ -66,6 +74,22 @@ class Name(click.ParamType):
         """The name itself; exit 2 with a sentence where it is none."""
         if not re.fullmatch(r"[A-Za-z0-9._-]{1,200}", value):
             self.fail(f"{value!r} is no name; use 1 to 200 of A-Z a-z 0-9 . _ -", param, ctx)
+        return str(value)
+
+
+class Host(click.ParamType):
+    """A name or an address of this machine."""
+
+    name = "host"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The host itself; exit 2 with a sentence where nothing can have that name."""
+        try:
+            encoded = str(value).encode("idna")
+        except UnicodeError:
+            encoded = b""
+        if not encoded:
+            self.fail(f"{value!r} is no host; write an address of this machine, such as 0.0.0.0", param, ctx)
         return str(value)
 
 
@@ -114,7 +138,7 @@ class RedisUrl(click.ParamType):
             has_database = not is_server or not database or database.isdecimal()
         except ValueError:  # a port that is no number
             is_server = is_socket = has_database = False
-        if not ((is_server or is_socket) and has_database) or (is_server and url.query):
+        if not ((is_server or is_socket) and has_database) or (is_server and (url.query or url.fragment)):
             self.fail("write redis://HOST:PORT/DATABASE, rediss://... (TLS) or unix:///PATH", param, ctx)
         if url.password is not None and ctx is not None and param is not None:
             refuse_on_command_line(ctx, param, value)
@@ -124,7 +148,13 @@ class RedisUrl(click.ParamType):
 bootstrap = option(
     "--bootstrap", type=Bootstrap(), metavar="HOST:PORT", default="127.0.0.1:9092", show_default=True, help="Kafka."
 )
-prefix = option("--prefix", type=Prefix(), default="pokdeng", show_default=True, help="Begins the topics' names.")
+prefix = option(
+    "--prefix",
+    type=Prefix(),
+    default="pokdeng",
+    show_default=True,
+    help="Begins the names of topics and of keys in Redis.",
+)
 buckets = option(
     "--buckets",
     type=click.IntRange(1, 1024),

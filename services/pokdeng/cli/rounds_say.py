@@ -71,7 +71,10 @@ class ReasonText(click.ParamType):
 
 
 _reason = options.option(
-    "--reason", type=ReasonText(), required=True, help="Why; players and accountants read it with each refund."
+    "--reason",
+    type=ReasonText(),
+    required=True,
+    help="Why; it is recorded, and players and accountants read it with each refund.",
 )
 _yes = options.option("--yes", is_flag=True, help="Do it without asking.")
 _wait = options.option(

@@ -37,7 +37,10 @@ def command() -> None:
     "--replication", type=click.IntRange(1, 100), default=3, show_default=True, help="Brokers that keep each record."
 )
 @options.option(
-    "--min-insync", type=click.IntRange(1, 100), default=None, help="[default: 2, or 1 with --replication 1]"
+    "--min-insync",
+    type=click.IntRange(1, 100),
+    default=None,
+    help="In-sync replicas that each write waits for. [default: 2, or 1 with --replication 1]",
 )
 @options.option("--allow-create-time", is_flag=True, help="For brokers that cannot stamp records.")
 def create(
@@ -67,7 +70,12 @@ def create(
 @options.kafka
 @options.prefix
 @options.option(
-    "--correction-window", "correction_window_ms", type=options.Duration(), default="24h", show_default=True
+    "--correction-window",
+    "correction_window_ms",
+    type=options.Duration(),
+    default="24h",
+    show_default=True,
+    help="As the worker has it: inputs must be kept 7 days longer.",
 )
 @options.option("--allow-create-time", is_flag=True, help="Take topics whose broker cannot stamp records.")
 @options.as_json

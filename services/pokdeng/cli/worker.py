@@ -58,7 +58,14 @@ END_WITHIN_S = 1.0
     show_default=True,
     help="After which a worker that went silent loses its partitions; within the broker's limits.",
 )
-@options.option("--http-host", default="127.0.0.1", show_default=True, help="Where pages are served.")
+@options.option(
+    "--http-host",
+    type=options.Host(),
+    metavar="HOST",
+    default="127.0.0.1",
+    show_default=True,
+    help="Where pages are served; 0.0.0.0 in a container.",
+)
 @options.option("--http-port", type=click.IntRange(0, 65535), default=6066, show_default=True, help="0: a free port.")
 @options.option(
     "--limits",
@@ -130,8 +137,8 @@ def command(
     least = correction_window_ms + REMEMBER_BEYOND_WINDOW_MS
     if remember_ms < least:
         raise click.UsageError(
-            f"--remember (POKDENG_REMEMBER) is {remember_ms} ms; "
-            f"it must be at least the correction window + 2h, {least} ms"
+            f"--remember (POKDENG_REMEMBER) is {options.written(remember_ms)}; "
+            f"it must be at least the correction window + 2h: {options.written(least)}"
         )
     if dead_letter_fuse is not None and not isfinite(dead_letter_fuse):
         raise click.UsageError("--dead-letter-fuse (POKDENG_DEAD_LETTER_FUSE) is a share above 0, at most 1, as in 0.2")
