@@ -42,6 +42,8 @@ class Spec:
     rate: float
     beat_rate: float
     most: int
+    held_ms: int
+    """Rounds that are held for so long are put aside."""
     jumps: bool
     """The whole log is read again a day and more later, when what may be forgotten is forgotten."""
 
@@ -90,6 +92,7 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
         rate=rng.choice((0.005, 0.02, 0.05, 0.1)),
         beat_rate=rng.choice((0.03, 0.1, 0.3)),
         most=rng.choice((4, 8, 16)),
+        held_ms=random.Random(f"held/{seed}").choice((0, 5, 40, 200, 1000)),
         jumps=jumps,
     )
 

@@ -62,7 +62,12 @@ class Life:
         loop = world.loop
         self.worker = Worker(
             WorkerSettings(
-                topics=topics, limits=Limits(), group=group, commit_every_s=spec.commit_every_s, quiet_ms=QUIET_MS
+                topics=topics,
+                limits=Limits(),
+                group=group,
+                commit_every_s=spec.commit_every_s,
+                held_ms=spec.held_ms,
+                quiet_ms=QUIET_MS,
             ),
             self.log,
             SimLedger(world.store, buckets=spec.buckets),
