@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
+import resource
 import sys
 import time
 import timeit
@@ -43,6 +43,7 @@ class Ran(NamedTuple):
     seconds: float
     cpu_s: float
     rss_mb: float
+    """The largest of any command so far."""
     uuid5_us: float
     """What a uuid5 took before and after it, on average."""
 
@@ -59,17 +60,17 @@ async def ran(what: str, *words: str) -> Ran:
     """Run a command to its end."""
     uuid5 = yardstick_us()
     began = time.monotonic()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "pokdeng", *words, "--json", stdout=asyncio.subprocess.PIPE
     )
-    reading = asyncio.create_task(process.stdout.read())  # type: ignore[union-attr]  # it is a pipe
-    loop = asyncio.get_running_loop()
-    _, status, usage = await loop.run_in_executor(None, os.wait4, process.pid, 0)
-    said = json.loads(await reading)
+    text, _ = await process.communicate()
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    said, status = json.loads(text), process.returncode
     if status:
         raise SystemExit(f"{what}: status {status}: {said}")
     facts = said["facts"]
-    seconds, cpu_s = time.monotonic() - began, usage.ru_utime + usage.ru_stime
+    seconds, cpu_s = time.monotonic() - began, usage.ru_utime + usage.ru_stime - before.ru_utime - before.ru_stime
     return Ran(what, facts, seconds, cpu_s, usage.ru_maxrss / 1024, (uuid5 + yardstick_us()) / 2)
 
 

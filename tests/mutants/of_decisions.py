@@ -34,12 +34,6 @@ def merge_without_barrier(patch: pytest.MonkeyPatch) -> None:
 
 
 @mutant
-def merge_asks_too_early(patch: pytest.MonkeyPatch) -> None:
-    """The log is asked for its end at once, while records of the same millisecond can still be appended."""
-    patch.setattr(engine, "Merge", lambda: Merge(grace=-1.0))
-
-
-@mutant
 def seals_at_what_is_read(patch: pytest.MonkeyPatch) -> None:
     """A round that is complete is sealed at what was read, without knowing that every bet up to its close was."""
     patch.setattr(Merge, "is_past", lambda _self, _timestamp: True)

@@ -119,9 +119,9 @@ def desks_kept_over_a_rebalance(patch: pytest.MonkeyPatch) -> None:
     revoked = engine.Engine.revoked
 
     async def keeps(self: engine.Engine) -> None:
-        desks = dict(self._desks)
+        desks = dict(self.owned._desks)
         await revoked(self)
-        self._desks.update(desks)
+        self.owned._desks.update(desks)
 
     patch.setattr(engine.Engine, "revoked", keeps)
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pokdeng.events.reasons import BetReason
 from pokdeng.ledger import memory_decide
 from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_decide import Decision
 from pokdeng.ledger.memory_store import After, Bet
-from pokdeng.ledger.port import Answer, BetState, FencedError, LedgerUnavailableError, Status
+from pokdeng.ledger.port import Answer, BetState, LedgerUnavailableError, Status
 from pokdeng.settlement import restoring
 from tests.mutants.catalogue import mutant
 
 if TYPE_CHECKING:
     import pytest
+
+    from pokdeng.events.reasons import BetReason
 
 
 @mutant
@@ -172,32 +173,6 @@ def incarnation_is_accepted_unseen(patch: pytest.MonkeyPatch) -> None:
 
 
 @mutant
-def fence_is_off(patch: pytest.MonkeyPatch) -> None:
-    """Whoever once owned a source may write for it for ever."""
-    guard = MemoryLedger._guard
-
-    def open_to_all(self: MemoryLedger, bucket: Any, sources: Any, number: int | None = None) -> None:
-        for source in sources:
-            if source in bucket.sources and source in self._owned:
-                self._owned[source].epoch = bucket.sources[source].epoch
-        guard(self, bucket, sources, number)
-
-    patch.setattr(MemoryLedger, "_guard", open_to_all)
-
-
-@mutant
-def lost_calls_are_not_noticed(patch: pytest.MonkeyPatch) -> None:
-    """The counter of calls is not looked at: neither a gap nor a tail that is gone is noticed."""
-    guard = MemoryLedger._guard
-
-    def blind(self: MemoryLedger, bucket: Any, sources: Any, number: int | None = None) -> None:
-        del number
-        guard(self, bucket, sources)
-
-    patch.setattr(MemoryLedger, "_guard", blind)
-
-
-@mutant
 def unanswered_is_done(patch: pytest.MonkeyPatch) -> None:
     """A call that was not answered is taken for done: nothing is said of it, and the worker goes on."""
     apply = MemoryLedger.apply
@@ -209,20 +184,6 @@ def unanswered_is_done(patch: pytest.MonkeyPatch) -> None:
             return [Answer(Status.DUPLICATE, is_fresh=False) for _ in operations]
 
     patch.setattr(MemoryLedger, "apply", hopeful)
-
-
-@mutant
-def fenced_goes_on(patch: pytest.MonkeyPatch) -> None:
-    """A fenced worker does not stop: it says its batch as if it had been decided before."""
-    apply = MemoryLedger.apply
-
-    async def stubborn(self: MemoryLedger, operations: Any) -> Any:
-        try:
-            return await apply(self, operations)
-        except FencedError:
-            return [Answer(Status.REFUSED, False, BetReason.INSUFFICIENT_FUNDS.value) for _ in operations]
-
-    patch.setattr(MemoryLedger, "apply", stubborn)
 
 
 @mutant

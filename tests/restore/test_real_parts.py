@@ -17,6 +17,7 @@ from redis.asyncio import Redis
 
 from pokdeng.ledger.embedded import EmbeddedServer
 from pokdeng.ledger.port import LedgerLostError
+from pokdeng.ledger.redis_ledger import RedisLedger
 from pokdeng.simulator import LogSender, Mischief, Play, perform, script
 from tests.checker.checker import check
 from tests.restore.dumps import check_same, dump
@@ -199,6 +200,15 @@ async def _verified(address: Address) -> None:
 async def _rebuilt(town: Town) -> None:
     """The commands, with no worker running."""
     address = town.address
+
+    async def is_left() -> bool:
+        ledger = RedisLedger(address.redis_url, prefix=address.prefix)
+        try:
+            return not await ledger.restoring().leased()
+        finally:
+            await ledger.close()
+
+    await until(is_left, within=40, what=lambda: "workers that had stopped still hold leases")
     living = await dump(address.redis_url, address.prefix)
     status, said = await pokdeng(address, "balances", "rebuild", "--yes", "--stopped", "--json", "--group", GROUP)
     assert status == 0, said

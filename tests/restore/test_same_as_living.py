@@ -34,7 +34,7 @@ def test_a_played_ledger_is_filled_from_the_log_as_it_lives(seed: int) -> None:
         living, there = pages(line.store), pages(store)
         for page in {page for page in {*living, *there} if not page.startswith("shoe|")}:
             kept, found = living.get(page, {}), there.get(page, {})
-            strays = {field for field in kept.keys() - found.keys() if field.startswith("b|")}
+            strays = {field for field in kept.keys() - found.keys() if field.startswith(("b|", "e|"))}
             assert {field: value for field, value in kept.items() if field not in strays} == found, page
 
     asyncio.run(go())

@@ -30,7 +30,7 @@ async def stopped(played: Scene) -> None:
 async def forgotten(played: Scene) -> None:
     """It runs on, and has forgotten the round, but not the table."""
     assert played.worker is not None
-    desk = played.worker.engine._desks[0]
+    desk = played.worker.engine.owned._desks[0]
     await played.worker.until(lambda: not desk.finished)
     assert not desk.floor.has_round("T-1", "R-1")  # type: ignore[arg-type]  # ids are texts
 
@@ -46,7 +46,7 @@ async def noted_only(played: Scene) -> None:
     await played.stop()
     await played.start()
     assert played.worker is not None
-    assert ("T-1", "R-1") not in played.worker.engine._desks[0].finished
+    assert ("T-1", "R-1") not in played.worker.engine.owned._desks[0].finished
 
 
 async def another_group(played: Scene) -> None:

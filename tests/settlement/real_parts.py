@@ -139,6 +139,18 @@ class Address:
         if process.returncode:
             raise RuntimeError(said.decode())
 
+    async def command(self, *words: str, redis: bool = False) -> tuple[int, str]:
+        """A command on these topics, as a person calls it: its exit status, and what it says."""
+        addresses = ["--bootstrap", self.bootstrap, "--prefix", self.prefix]
+        addresses += ["--redis", self.redis_url] if redis else []
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "pokdeng", *words, *addresses),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        said, _ = await process.communicate()
+        return process.returncode or 0, said.decode()
+
     def log(self, group: str = "") -> KafkaLog:
         """A connection of the test's own."""
         return KafkaLog(KafkaSettings(bootstrap=self.bootstrap), group)

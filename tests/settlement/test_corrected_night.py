@@ -105,6 +105,9 @@ async def night(bootstrap: str, redis_url: str, folder: Path) -> tuple[Report, i
         overdrawn = sum(b'"overdrawn":true' in record.value for record in outputs if record.value is not None)
         assert len(facts) < len(outputs), "nothing was ever said again: the kills hit nothing"
         balances = await address.balances()
+        for words, redis in ((("balances", "verify"), True), (("audit",), False)):
+            status, said = await address.command(*words, redis=redis)
+            assert status == 0, said
         report = check(inputs, outputs, partitions=12, prefix=address.prefix, final_balances=balances)
         return report, killer.kills, overdrawn
     finally:
@@ -114,7 +117,7 @@ async def night(bootstrap: str, redis_url: str, folder: Path) -> tuple[Report, i
 def test_a_night_of_corrections_and_kills_on_the_real_parts(
     kafka_bootstrap: str, redis_url: str, tmp_path: Path
 ) -> None:
-    """Every revision once and exact, whatever dies; Redis holds what the log says, and the books balance."""
+    """Every revision once and exact, whatever dies: says the checker, says `audit`; Redis is what the log says."""
     report, kills, overdrawn = asyncio.run(night(kafka_bootstrap, redis_url, tmp_path))
     assert not report.findings, report
     assert kills

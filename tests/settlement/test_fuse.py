@@ -106,11 +106,11 @@ def test_a_stopped_partition_commits_nothing_further_and_the_others_go_on() -> N
         engine = engine_of(played)
         assert played.worker is not None
         await played.worker.until(lambda: engine._speaker.is_silent)
-        done = engine.done_up_to(BETS)
+        done = engine.owned.done_up_to(BETS)
         assert done >= LEAST_RECORDS
         played.say("bet b1 A-1 player_1 1000\ndeposit A-1 5 t-5")
-        await played.worker.until(lambda: engine.done_up_to(FUNDS) == 6)
-        assert engine.done_up_to(BETS) == done
+        await played.worker.until(lambda: engine.owned.done_up_to(FUNDS) == 6)
+        assert engine.owned.done_up_to(BETS) == done
         assert not played.about("bet_accepted")
         (reason,) = engine.why_not_ready
         assert "the dead-letter fuse of pokdeng.bets.v1[0] is open" in reason
@@ -132,7 +132,7 @@ def test_a_stopped_cashier_leaves_the_tables_alone() -> None:
         played = await stormed("funds", "A-1")
         played.say("deposit A-1 5 t-5\nbet b1 A-1 player_1 1000")
         assert played.worker is not None
-        await played.worker.until(lambda: engine_of(played).done_up_to(BETS) == 1)
+        await played.worker.until(lambda: engine_of(played).owned.done_up_to(BETS) == 1)
         assert await played.balance() == "8000/2000/2"
         await played.kill()
 

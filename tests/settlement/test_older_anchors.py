@@ -23,7 +23,7 @@ def test_a_worker_goes_on_from_the_anchors_of_an_older_version() -> None:
         await played.play(FIVE_ACCOUNTS)
         await played.play(S1_R1)
         topics = played.line.topics
-        for desk in worker.engine.desks:
+        for desk in worker.engine.owned.desks:
             partition = TopicPartition(topics.table_events, desk.partition)
             last = played.line.broker.records(partition)[-1]
             older = msgspec.json.encode((last.offset, last.timestamp))

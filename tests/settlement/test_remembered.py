@@ -235,7 +235,7 @@ def test_a_finished_round_is_forgotten_in_time() -> None:
 async def forgotten_first(played: Scene) -> None:
     """R-1 has left memory; R-2 is open."""
     assert played.worker is not None
-    desk = played.worker.engine._desks[0]
+    desk = played.worker.engine.owned._desks[0]
     await played.worker.until(lambda: not desk.finished)
 
 

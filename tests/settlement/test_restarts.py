@@ -108,7 +108,9 @@ def test_two_workers_share_the_partitions_and_catch_up_together() -> None:
     async def play() -> None:
         stage = Stage(a_play(1), partitions=4)
         async with stage.line.worker(name="first") as first, stage.line.worker(name="second") as second:
-            await first.until(lambda: all(sum(map(len, worker.engine.partitions)) == 4 for worker in (first, second)))
+            await first.until(
+                lambda: all(sum(map(len, worker.engine.owned.partitions)) == 4 for worker in (first, second))
+            )
             await stage.send(stage.beats[0])
             await first.caught_up()
             await second.caught_up()
@@ -116,7 +118,7 @@ def test_two_workers_share_the_partitions_and_catch_up_together() -> None:
                 await stage.send(beat)
             await first.caught_up()
             await second.caught_up()
-            assert not set(first.engine.partitions[0]) & set(second.engine.partitions[0])
+            assert not set(first.engine.owned.partitions[0]) & set(second.engine.owned.partitions[0])
         report = await report_of(stage.line)
         assert not report.findings, report
 

@@ -203,7 +203,7 @@ def test_a_missing_record_stops_the_correction_and_nothing_else(life: Callable[[
             assert await played.balance() == "11000/0/3"
             worker = played.worker
             assert worker is not None
-            assert worker.engine.stopped_corrections == 1
+            assert worker.engine.owned.stopped_corrections == 1
             await played.restart()
             await played.caught_up()
             assert not revised(played)
@@ -334,7 +334,7 @@ def test_a_settled_round_leaves_nothing_behind_in_the_worker() -> None:
                 await played.start()
                 worker = played.worker
                 assert worker is not None
-                desk = worker.engine._desks[0]
+                desk = worker.engine.owned._desks[0]
                 await worker.until(lambda desk=desk: len(desk.finished) <= 1)  # type: ignore[misc]
                 tables = desk.floor._tables.values()
                 held = sum(len(table.rounds) + len(table.shoes) for table in tables)

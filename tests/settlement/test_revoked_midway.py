@@ -26,7 +26,7 @@ def test_a_rebalance_while_partitions_are_taken_over_stops_nobody(call: str) -> 
         second = await played.line.start_worker(GROUP, "w2")
         await first.until(lambda: first.engine.is_recovered and second.engine.is_recovered)
         second.check()
-        assert sorted([first.engine.partitions, second.engine.partitions]) == [([0], [0]), ([1], [1])]
+        assert sorted([first.engine.owned.partitions, second.engine.owned.partitions]) == [([0], [0]), ([1], [1])]
         await second.stop()
         await first.stop()
 

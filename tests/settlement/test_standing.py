@@ -187,7 +187,7 @@ def test_partitions_that_went_to_another_worker_are_not_shown() -> None:
         standing.show(metrics)
         assert metrics.page().count(b"pokdeng_input_lag_records{") == 6
         second = await played.start(name="w2")
-        await first.until(lambda: len(first.engine.desks) == 1 and len(second.engine.desks) == 1)
+        await first.until(lambda: len(first.engine.owned.desks) == 1 and len(second.engine.owned.desks) == 1)
         standing.show(metrics)
         assert metrics.page().count(b"pokdeng_input_lag_records{") == 3
         await second.stop()

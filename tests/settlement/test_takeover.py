@@ -18,7 +18,7 @@ def test_a_takeover_that_failed_owns_nothing() -> None:
         second = await line.start_worker("second", "second")
         error = await second.failure()
         assert isinstance(error, FencedError)
-        assert second.engine.partitions == ([], [])
+        assert second.engine.owned.partitions == ([], [])
         await first.stop()
 
     asyncio.run(play())

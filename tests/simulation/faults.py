@@ -78,7 +78,7 @@ BEAT: Final = (
     Kind.LEDGER_SET_BACK,
     Kind.LEDGER_PROMOTED,
     Kind.LEDGER_FLUSH,
-    *(Kind.LONG_DOWN,) * 5,
+    *(Kind.LONG_DOWN,) * 12,
 )
 """What may happen where: some kinds more often than others."""
 

@@ -57,8 +57,9 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
     if keeps_ledger or not can_lose:
         kinds -= LOSSES
     has_long_down = rng.random() < 0.15
-    if not has_long_down:
-        kinds.discard(Kind.LONG_DOWN)
+    kinds.discard(Kind.LONG_DOWN)
+    if has_long_down:
+        kinds.add(Kind.LONG_DOWN)
     jumps = rng.random() < 0.2
     mischief = Mischief.at(rng.choice((0.0, 0.3, 0.6, 1.0)))
     if not has_long_down:

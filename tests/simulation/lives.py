@@ -122,7 +122,7 @@ class Life:
         if engine is None or not engine.is_recovered or self.process.is_dead or self.process.is_stopped:
             return []
         topics = self._world.topics
-        desks, cashiers = engine.partitions
+        desks, cashiers = engine.owned.partitions
         return [
             *(TopicPartition(name, number) for number in desks for name in (topics.table_events, topics.bets)),
             *(TopicPartition(topics.funds, number) for number in cashiers),

@@ -38,6 +38,12 @@ def test_all_promises_hold_on_days_nobody_has_seen(first: int, first_fresh: int)
     none_fails(range(first_fresh + first, first_fresh + first + EACH))
 
 
+@pytest.mark.parametrize("seed", [1068, 1308, 1410, 1518])
+def test_days_on_which_a_correction_was_lost_or_judged_anew(seed: int) -> None:
+    """Worlds that found something once: a revised round was forgotten, a round took the events of its neighbour."""
+    none_fails(range(seed, seed + 1))
+
+
 def test_every_kind_of_fault_falls() -> None:
     """No kind of fault has silently gone out of use."""
     assert set(run_seeds(range(150)).faults) == {kind.value for kind in Kind}

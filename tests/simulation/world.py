@@ -178,7 +178,7 @@ class World:
         for partition, life in owned:
             engine = life.worker.engine
             end = self.broker.partition(partition).end
-            if engine is None or engine.done_up_to(partition) < end:
+            if engine is None or engine.owned.done_up_to(partition) < end:
                 return f"{partition} is not read to its end {end}"
         if not all(life.worker.engine is not None and life.worker.engine.is_idle for life in lives):
             return "something is under way"

@@ -189,7 +189,7 @@ class RunningWorker:
         await self._end(self._tasks())
 
     def _unread(self) -> int:
-        desks, cashiers = self.engine.partitions
+        desks, cashiers = self.engine.owned.partitions
         topics = self.line.topics
         owned = [TopicPartition(name, number) for number in desks for name in (topics.table_events, topics.bets)]
         owned += [TopicPartition(topics.funds, number) for number in cashiers]
@@ -197,7 +197,7 @@ class RunningWorker:
         for partition in owned:
             records: Sequence[Record] = self.line.broker.records(partition)
             if records:
-                unread += max(0, records[-1].offset + 1 - self.engine.done_up_to(partition))
+                unread += max(0, records[-1].offset + 1 - self.engine.owned.done_up_to(partition))
         return unread
 
     async def stop(self) -> None:

@@ -106,4 +106,4 @@ def _show(written: Written) -> None:
             click.echo(f"  {name:<12}{shown_money(amount, currency):>28}")
         click.echo("  the books balance")
     for hole in written.holes:
-        click.echo(f"account {hole.account}: movements {hole.first} to {hole.last} are not said yet, or never will be")
+        click.echo(f"account {hole.account}: {hole.movements} not said yet, or never will be")

@@ -194,9 +194,7 @@ def _say(restored: Restored, seconds: float, *, as_json: bool) -> None:
         f"holds, {restored.remembered:,} remembered ids"
     )
     for hole in restored.holes:
-        click.echo(
-            f"account {hole.account}: movements {hole.first} to {hole.last} were never said, and are decided anew"
-        )
+        click.echo(f"account {hole.account}: {hole.movements} never said; what they moved is decided anew")
     click.echo("Redis holds what the log says; workers may be started")
 
 

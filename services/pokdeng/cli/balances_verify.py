@@ -119,7 +119,7 @@ def _show(found: Verified, limit: int) -> None:
     if len(found.differences) > limit:
         click.echo(f"\n... and {len(found.differences) - limit:,} more (--limit)")
     for hole in found.holes[:limit]:
-        click.echo(f"account {hole.account}: movements {hole.first} to {hole.last} were never said")
+        click.echo(f"account {hole.account}: {hole.movements} never said")
     if found.differences:
         click.echo(f"\n{len(found.differences):,} differ: stop the workers and run `pokdeng balances rebuild`")
     else:

@@ -190,7 +190,7 @@ def _end_soon(status: int) -> None:
 
 def _leave(worker: Worker) -> None:
     """The process has not ended in time: end it. Exit 1 if it had something to commit."""
-    has_work = worker.engine is not None and worker.engine.partitions != ([], [])
+    has_work = worker.engine is not None and worker.engine.owned.partitions != ([], [])
     _log.warning("left", why=f"not stopped within {STOP_WITHIN_S} s", had_partitions=has_work)
     os._exit(1 if has_work else 0)
 

@@ -105,11 +105,12 @@ class RedisRestoring:
             await self._pipeline.send([("HSET", self._key(0, "m"), "r", "-")])  # only others were lost
             restore = await self._begin()
         if restore:
-            arguments = [restore, str(self._buckets), self._version]
-            await self._pipeline.call(
-                "close", [([self._key(bucket, "m")], arguments) for bucket in range(1, self._buckets)]
-            )
+            await self._close_others(restore)
         return restore
+
+    async def _close_others(self, restore: str) -> None:
+        arguments = [restore, str(self._buckets), self._version]
+        await self._pipeline.call("close", [([self._key(n, "m")], arguments) for n in range(1, self._buckets)])
 
     async def _begin(self) -> str:
         keys = [self._key(0, "m"), self._key(0, "x")]

@@ -85,6 +85,9 @@ class RestoredBet(NamedTuple):
     after_reversal: AfterState | None
     reversed: int = 0
     """What the revision before returned; 0 in the first."""
+    undone: int = 0
+    undone_in: int = 0
+    """What the latest reversal took back and the revision that follows it, whether or not that was said yet."""
 
 
 class RestoredTransfer(NamedTuple):

@@ -110,6 +110,17 @@ class Hole(NamedTuple):
     first: int
     last: int
 
+    @property
+    def movements(self) -> str:
+        """As the beginning of a sentence.
+
+        >>> Hole("A-1", 6, 6).movements, Hole("A-1", 6, 9).movements
+        ('movement 6 was', 'movements 6 to 9 were')
+        """
+        return (
+            f"movement {self.first} was" if self.first == self.last else f"movements {self.first} to {self.last} were"
+        )
+
 
 @dataclass(slots=True)
 class Totals:

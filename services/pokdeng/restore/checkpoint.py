@@ -37,7 +37,7 @@ _AccountRow = tuple[str, str, int, int, int, int, int, int, list[tuple[int, int]
 _TotalsRow = tuple[str, int, int, int]
 _AfterRow = tuple[int, int, int] | None
 _BetRow = tuple[
-    str, str, str, str, str, int, str, int, str, str, int, int, int, _AfterRow, int, _AfterRow, _AfterRow
+    str, str, str, str, str, int, str, int, str, str, int, int, int, _AfterRow, int, _AfterRow, _AfterRow, int, int, int
 ]  # fmt: skip
 
 
@@ -269,12 +269,15 @@ def _bet_row(bet: RestoredBet) -> _BetRow:
         bet.cancel_offset,
         _after_row(bet.after_end),
         _after_row(bet.after_reversal),
+        bet.reversed,
+        bet.undone,
+        bet.undone_in,
     )
 
 
 def _bet(row: _BetRow) -> RestoredBet:
     account, table, round_, bet_id, bet, stake, currency, offset, state, reason, taken, returned, revision = row[:13]
-    hold, cancel_offset, end, reversal = row[13:]
+    hold, cancel_offset, end, reversal, reversed_, undone, undone_in = row[13:]
     return RestoredBet(
         account,
         table,
@@ -293,6 +296,9 @@ def _bet(row: _BetRow) -> RestoredBet:
         cancel_offset,
         _after(end),
         _after(reversal),
+        reversed_,
+        undone,
+        undone_in,
     )
 
 
@@ -313,8 +319,9 @@ def _entry(bet: RestoredBet) -> Entry:
     if bet.after_end is not None:
         is_withdrawn = bet.state is BetState.WITHDRAWN
         entry.ended = _fact(bet, "bet_withdrawn" if is_withdrawn else "bet_settled", bet.cancel_offset, bet.after_end)
-    if bet.after_reversal is not None:
+    if bet.undone_in:
         entry.reversed = _fact(bet, "bet_reversed", -1, bet.after_reversal)
+        entry.reversed.reversed, entry.reversed.revision = bet.undone, bet.undone_in
     return entry
 
 

@@ -240,10 +240,8 @@ class Fold:
         for bet_id, entry in bets.items():
             if self._strays:
                 self._strays.pop((*key, bet_id), None)
-            if entry.began is not None and entry.began.balance is not None and entry.ended is None:
-                left[bet_id] = entry  # its settlement is not read yet
-            elif entry.began is None and not _is_later_revision(entry):
-                left[bet_id] = entry  # its decision is not read yet
+            if _is_half(entry):
+                left[bet_id] = entry
             elif is_remembered and self._sink is not None:
                 self._sink.bet(restored_bet(entry), is_early=entry.is_early)
         if left:
@@ -273,8 +271,7 @@ class Fold:
         """All that is known of bets of rounds that are not finished, also where their decision was not said."""
         for bets in self.rounds.values():
             for entry in bets.values():
-                if entry.began is not None or entry.ended is not None:
-                    yield restored_bet(entry)
+                yield restored_bet(entry)
 
     def is_remembered(self, key: RoundKey) -> bool:
         """Whether a round was finished, and its bets are remembered."""
@@ -306,8 +303,14 @@ def is_stray(entry: Entry) -> bool:
     return entry.began is not None and entry.began.reason == _CANCELLED
 
 
-def _is_later_revision(entry: Entry) -> bool:
-    return entry.ended is not None and entry.ended.revision > 1
+def _is_half(entry: Entry) -> bool:
+    """Whether something of a bet of a finished round is not read yet: its decision, its end, or what was reversed."""
+    began, ended = entry.began, entry.ended
+    if ended is None:
+        return began is None or began.balance is not None
+    if ended.revision > 1:
+        return entry.reversed is None or entry.reversed.revision != ended.revision
+    return began is None
 
 
 def _after(balance: Balance | None) -> After | None:
@@ -323,9 +326,9 @@ def _reversed(entry: Entry) -> int:
 def restored_bet(entry: Entry) -> RestoredBet:
     """A bet as the ledger remembers it."""
     began, ended = entry.began, entry.ended
-    if began is None and ended is None:
+    of = began or ended or entry.reversed
+    if of is None:
         raise ValueError("a bet of which nothing was said")
-    of: BetFact = began or ended  # type: ignore[assignment]  # one is there
     state, returned, cancel_offset = BetState.ACCEPTED, 0, -1
     if ended is not None:
         returned = ended.returned
@@ -353,4 +356,6 @@ def restored_bet(entry: Entry) -> RestoredBet:
         None if ended is None else ended.balance,
         None if entry.reversed is None else entry.reversed.balance,
         _reversed(entry),
+        0 if entry.reversed is None else entry.reversed.reversed,
+        0 if entry.reversed is None else entry.reversed.revision,
     )

@@ -21,24 +21,32 @@ if TYPE_CHECKING:
     from pokdeng.ledger.port import Ledger
     from pokdeng.stream.port import Log, TopicPartition
 
-_Anchor = tuple[int, int, int]
+_Anchor = tuple[int, int, int, int]
 _ANY = 2**63
 """Above every offset."""
 
 
 def anchor_note(
-    source: Source, partition: TopicPartition, offset: int, at_ms: int, *, committed: int | None = None
+    source: Source,
+    partition: TopicPartition,
+    offset: int,
+    at_ms: int,
+    *,
+    committed: int | None = None,
+    dealt: int | None = None,
 ) -> Note:
     """Remember that the record at `offset` has this broker time, and what is to be committed; None: all up to it.
 
+    Below `dealt` everything is dealt with; at it a correction waits that is read, but not said (None: none waits).
     Written when all that must be remembered for the commit is, and before the commit: see `check_commits`.
     """
-    value = (offset, at_ms, offset + 1 if committed is None else committed)
+    behind = offset + 1
+    value = (offset, at_ms, behind if committed is None else committed, behind if dealt is None else dealt)
     return Note(source, page_of(partition), MARK, msgspec.json.encode(value), False, None)
 
 
 async def check_anchors(log: Log, ledger: Ledger, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
-    """Hold what is noted of input partitions against the log; the first offset behind what was acknowledged of each.
+    """Hold what is noted of input partitions against the log; the first offset behind what was dealt with of each.
 
     Raises:
         AnotherLogError: when a noted record is not there, though no retention can have taken it, or is another one.
@@ -46,7 +54,7 @@ async def check_anchors(log: Log, ledger: Ledger, partitions: Sequence[TopicPart
     noted = await _noted(ledger, partitions)
     ends = await log.end_offsets(list(noted))
     beginnings = await log.beginning_offsets(list(noted))
-    for partition, (offset, at_ms, _) in noted.items():
+    for partition, (offset, at_ms, *_) in noted.items():
         if offset < beginnings[partition]:
             continue  # retention took it
         records = await log.read(partition, offset, offset + 1) if offset < ends[partition] else []
@@ -55,7 +63,7 @@ async def check_anchors(log: Log, ledger: Ledger, partitions: Sequence[TopicPart
                 f"the ledger has read {partition.topic}[{partition.partition}] up to {offset}, a record of {at_ms} ms",
                 ends[partition],
             )
-    return {partition: offset + 1 for partition, (offset, _, _) in noted.items()}
+    return {partition: dealt for partition, (*_, dealt) in noted.items()}
 
 
 async def check_commits(log: Log, ledger: Ledger, partitions: Sequence[TopicPartition]) -> None:
@@ -87,8 +95,8 @@ async def _noted(ledger: Ledger, partitions: Sequence[TopicPartition]) -> dict[T
 
 def _decoded(note: bytes) -> _Anchor:
     """A note; one of a version that did not note what is committed cannot tell that any of it is missing."""
-    offset, at_ms, *committed = msgspec.json.decode(note, type=tuple[int, ...])
-    return offset, at_ms, committed[0] if committed else _ANY
+    offset, at_ms, *rest = msgspec.json.decode(note, type=tuple[int, ...])
+    return offset, at_ms, rest[0] if rest else _ANY, rest[1] if len(rest) > 1 else offset + 1
 
 
 def page_of(partition: TopicPartition) -> str:

@@ -204,12 +204,15 @@ class Betting:
 
     def _decided(self, answers: Sequence[Answer], subjects: list[tuple[Record, Entry, Book]]) -> None:
         """Say what became of bets: the ledger's first answers stand, whatever was asked this time."""
-        batch, say_accepted = self.batch, self._voice.bet_accepted
+        batch, say_accepted, said_below = self.batch, self._voice.bet_accepted, self.said_below
         fresh = 0
         for answer, (record, entry, book) in zip(answers, subjects, strict=True):
             if answer.status is Status.MOVED:
                 entry.state = TAKEN
-                fresh += answer.is_fresh
+                if answer.is_fresh:
+                    fresh += 1
+                elif record.offset < said_below:
+                    continue  # read again for its round's sake: its decision is known to be in the log
                 say_accepted(batch, record, entry, answer)
             else:
                 self._not_accepted(answer, record, entry, book)

@@ -79,9 +79,9 @@ class Desk:
         self._batch: Batch
 
     def said_before(self, *, bets: int, events: int) -> None:
-        """Everything below these offsets was acknowledged by an earlier owner, corrections included."""
+        """Below these offsets everything was acknowledged by an earlier owner, of events corrections included."""
         self._betting.said_below = bets
-        self.floor.said_up_to = events - 1
+        self.floor.said_below = events
 
     def read(self, limit: int) -> list[Read]:
         """Take up to `limit` records that may be processed now, decoded."""
@@ -374,7 +374,12 @@ class Desk:
         return notes
 
     def forget(self, passed: dict[Key, Finished]) -> None:
-        """These rounds are noted: they leave memory."""
-        for key in passed:
-            del self.finished[key]
-            self.floor.forget_round(*key)
+        """These rounds are noted: they leave memory, but those that were revised since."""
+        for key, finished in passed.items():
+            if self.finished.get(key) is finished:
+                del self.finished[key]
+                self.floor.forget_round(*key)
+
+    def is_as_noted(self, key: Key, finished: Finished) -> bool:
+        """Whether a round that was noted so has not been corrected since."""
+        return self.finished.get(key) is finished and key not in self.revisions

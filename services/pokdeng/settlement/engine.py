@@ -16,10 +16,9 @@ import structlog
 
 from pokdeng.ledger.port import LedgerLostError
 from pokdeng.settlement.batch import Batch
-from pokdeng.settlement.cashier import Cashier
-from pokdeng.settlement.desk import Desk
 from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.loss import Loss
+from pokdeng.settlement.owned import Owned
 from pokdeng.settlement.progress import Progress
 from pokdeng.settlement.putting_back import put_back
 from pokdeng.settlement.recall import recall
@@ -33,9 +32,10 @@ from pokdeng.stream.merge import FIRST, SECOND, Merge
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
-    from pokdeng.ledger.port import Ledger, Source
+    from pokdeng.ledger.port import Ledger
+    from pokdeng.settlement.desk import Desk
     from pokdeng.settlement.house import House
     from pokdeng.settlement.observer import Observer
     from pokdeng.settlement.watchdog import Places
@@ -81,8 +81,7 @@ class Engine:
         self._house = house
         self._observer = observer
         self._group = group
-        self._desks: dict[int, Desk] = {}
-        self._cashiers: dict[int, Cashier] = {}
+        self.owned = Owned(house)
         self._wake = asyncio.Event()
         self._turn = asyncio.Lock()
         """Held while the ledger is used: by the loop's turn, or by what an assignment does."""
@@ -116,26 +115,11 @@ class Engine:
 
     async def _own(self, assignment: Assignment) -> None:
         began = self._clock()
-        async with self._turn, all_or_nothing(self._desks, self._cashiers):
-            topics = self._house.topics
-            tables = sorted(p.partition for p in assignment.partitions if p.topic == topics.table_events)
-            bets = sorted(p.partition for p in assignment.partitions if p.topic == topics.bets)
-            funds = sorted(p.partition for p in assignment.partitions if p.topic == topics.funds)
-            if tables != bets:
-                raise ValueError(f"table-events {tables} and bets {bets} are not assigned together")
+        async with self._turn, all_or_nothing(self.owned):
             starts = await starting_offsets(self._transport, sorted(assignment.partitions))
-            for partition in tables:
-                self._desks[partition] = Desk(
-                    partition,
-                    self._house,
-                    Merge(),
-                    next_event=starts[TopicPartition(topics.table_events, partition)],
-                    next_bet=starts[TopicPartition(topics.bets, partition)],
-                )
-            for partition in funds:
-                start = starts[TopicPartition(topics.funds, partition)]
-                self._cashiers[partition] = Cashier(partition, self._house, next_transfer=start)
+            self.owned.take(assignment.partitions, starts)
             read = await self._take_over(assignment.generation)
+            tables, funds = self.owned.partitions
             self._progress = Progress(self._transport, self._ledger, self._house)
             self.is_recovered = True
             _log.info(
@@ -152,17 +136,17 @@ class Engine:
         topics = self._house.topics
         while True:
             try:
-                if self._sources:
-                    await self._ledger.acquire(self._sources, group=self._group, generation=generation)
-                self._loss.acquired(self._sources)
-                desks = self._desks.values()
+                if self.owned.sources:
+                    await self._ledger.acquire(self.owned.sources, group=self._group, generation=generation)
+                self._loss.acquired(self.owned.sources)
+                desks = self.owned.desks
                 self._read_before = await check_same_log(
-                    self._transport, self._ledger, topics, desks, self._cashiers.values()
+                    self._transport, self._ledger, topics, desks, self.owned.cashiers
                 )
                 read = sum([await read_back(self._transport, topics, desk) for desk in desks])
                 await put_back(self._transport, self._ledger, self._house, desks)
             except LedgerLostError as lost:
-                await self._loss.restored(lost, self._sources)
+                await self._loss.restored(lost, self.owned.sources)
             else:
                 return read
 
@@ -175,27 +159,21 @@ class Engine:
             async with asyncio.timeout(REVOKE_WITHIN_S):
                 async with self._turn:
                     await self._speaker.said()
-                    await self._progress.finish(self._desks.values(), self._cashiers.values())
-                    if self._sources:
-                        await self._ledger.release(self._sources)
+                    await self._progress.finish(self.owned.desks, self.owned.cashiers)
+                    if self.owned.sources:
+                        await self._ledger.release(self.owned.sources)
         except TimeoutError:
             _log.warning("revoked before the work under way was committed; its next owner does it again")
         except LedgerLostError as lost:
             await self._loss.noticed(lost)
         finally:
             self._loss.released()
-            self._desks.clear()
-            self._cashiers.clear()
+            self.owned.clear()
             self.fuse.forget()
 
     def arrived(self, partition: TopicPartition, records: Sequence[Record]) -> None:
         """Queue what arrived."""
-        topics = self._house.topics
-        if partition.topic == topics.funds:
-            self._cashiers[partition.partition].offer(records)
-        else:
-            side = SECOND if partition.topic == topics.bets else FIRST
-            self._desks[partition.partition].merge.offer(side, records, self._clock())
+        self.owned.offer(partition, records, self._clock())
         self._wake.set()
 
     # The loop
@@ -234,9 +212,9 @@ class Engine:
                 await self._wake.wait()
         except TimeoutError:
             async with self._turn:
-                if self.is_recovered and self._sources:
+                if self.is_recovered and self.owned.sources:
                     try:
-                        await self._ledger.renew(self._sources)
+                        await self._ledger.renew(self.owned.sources)
                     except LedgerLostError as lost:
                         await self._lose(lost)
 
@@ -292,64 +270,12 @@ class Engine:
         """
         if self._is_paused or not self.is_recovered:
             return {}
-        return await places_of(self._transport, self._house.topics, self._desks.values(), self._cashiers.values())
+        return await places_of(self._transport, self._house.topics, self.owned.desks, self.owned.cashiers)
 
     @property
     def is_idle(self) -> bool:
         """Whether nothing read is left to do and nothing said is awaited."""
-        return (
-            self._speaker.is_silent
-            and not any(desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND) for desk in self._desks.values())
-            and not any(cashier.waiting for cashier in self._cashiers.values())
-            and not any(desk.is_ending for desk in self._desks.values())
-        )
-
-    def done_up_to(self, partition: TopicPartition) -> int:
-        """All records of an owned partition below this offset are acknowledged."""
-        topics = self._house.topics
-        if partition.topic == topics.funds:
-            return self._cashiers[partition.partition].next_transfer
-        desk = self._desks[partition.partition]
-        return desk.next_bet if partition.topic == topics.bets else desk.next_event
-
-    @property
-    def open_rounds(self) -> int:
-        """How many rounds are not said yet."""
-        return sum(len(desk.books) for desk in self._desks.values())
-
-    @property
-    def held_rounds(self) -> int:
-        """How many rounds wait for the supervisor."""
-        return sum(
-            book.table_round.is_held and not book.table_round.is_over
-            for desk in self._desks.values()
-            for book in desk.books.values()
-        )
-
-    @property
-    def stopped_corrections(self) -> int:
-        """How many settled rounds have a correction that cannot be begun."""
-        return sum(desk.revisions.stopped for desk in self._desks.values())
-
-    @property
-    def desks(self) -> Collection[Desk]:
-        """The co-partitions owned."""
-        return self._desks.values()
-
-    @property
-    def cashiers(self) -> Collection[Cashier]:
-        """The funds partitions owned."""
-        return self._cashiers.values()
-
-    @property
-    def partitions(self) -> tuple[list[int], list[int]]:
-        """The co-partitions and funds partitions owned."""
-        return sorted(self._desks), sorted(self._cashiers)
-
-    @property
-    def _sources(self) -> list[Source]:
-        desks = [desk.source for desk in self._desks.values()]
-        return desks + [cashier.source for cashier in self._cashiers.values()]
+        return self._speaker.is_silent and self.owned.is_at_rest
 
     async def _do_turn(self) -> tuple[int | None, float]:
         """One turn: how many records it took (None: nothing was done), and when the next is due if nothing arrives."""
@@ -363,18 +289,18 @@ class Engine:
         now = self._clock()
         if now >= self._next_commit:
             self._next_commit = now + self._commit_every_s
-            await self._progress.tick(self._desks.values(), self._cashiers.values())
-        if now >= self._next_leases and self._sources:
+            await self._progress.tick(self.owned.desks, self.owned.cashiers)
+        if now >= self._next_leases and self.owned.sources:
             self._next_leases = now + LEASES_EVERY_S
             self._ledger_asked_at = now
-            await self._ledger.renew(self._sources)
+            await self._ledger.renew(self.owned.sources)
         records = None if batch.is_empty else sum(batch.records.values())
         return records, min(due, self._next_commit)
 
     async def _fold(self) -> Batch:
         batch = Batch(self._house.voice, self._read_before)
-        if any(desk.revisions for desk in self._desks.values()):
-            await begin_due(self._ledger, self._desks.values(), batch, self._house, self._clock())
+        if any(desk.revisions for desk in self.owned.desks):
+            await begin_due(self._ledger, self.owned.desks, batch, self._house, self._clock())
         desks = self._taken_desks()
         if desks:
             limit = max(BATCH_RECORDS // 8, BATCH_RECORDS // len(desks))
@@ -383,7 +309,7 @@ class Engine:
             now = self._clock()
             for desk, reads in reads_of:
                 desk.fold(batch, reads, memory, now)
-        for cashier in self._cashiers.values():
+        for cashier in self.owned.cashiers:
             if TopicPartition(self._house.topics.funds, cashier.partition) not in self.fuse.open:
                 cashier.fold(batch, BATCH_RECORDS)
         return batch
@@ -391,7 +317,7 @@ class Engine:
     def _taken_desks(self) -> list[Desk]:
         """The desks whose records are taken: all but those of which the fuse is open."""
         stopped = {place.partition for place in self.fuse.open if place.topic != self._house.topics.funds}
-        return [desk for desk in self._desks.values() if desk.partition not in stopped]
+        return [desk for desk in self.owned.desks if desk.partition not in stopped]
 
     async def _apply(self, batch: Batch) -> None:
         if batch.revisions:
@@ -406,7 +332,7 @@ class Engine:
         else:
             answers = []
             if batch.has_decided and not batch.notes:  # by what was read: is it still there, and ours?
-                await self._ledger.renew(self._sources)
+                await self._ledger.renew(self.owned.sources)
         batch.applied_at = self._clock()
         batch.answered(answers)
         if self.fuse.is_there:

@@ -49,15 +49,15 @@ class FloorListener(Protocol):
 class Floor:
     """The tables of a co-partition."""
 
-    __slots__ = ("_aftermath", "_listener", "_since", "_snapshots", "_tables", "_window_ms", "said_up_to")
+    __slots__ = ("_aftermath", "_listener", "_since", "_snapshots", "_tables", "_window_ms", "said_below")
 
     def __init__(self, listener: FloorListener, aftermath: Aftermath, *, window_ms: int) -> None:
         """No table is known yet. `window_ms`: how long after its settlement a round is corrected."""
         self._listener = listener
         self._aftermath = aftermath
         self._window_ms = window_ms
-        self.said_up_to = -1
-        """What lies up to this offset was dealt with before the partition was assigned, corrections included."""
+        self.said_below = 0
+        """What lies below this offset was dealt with before the partition was assigned, corrections included."""
         self._tables: dict[TableId, Table] = {}
         self._snapshots: dict[TableId, TableNote] = {}
         """The newest point of each table at which none of its rounds was open, as far as it was said or noted."""
@@ -169,7 +169,7 @@ class Floor:
 
     def is_news(self, offset: int, finished: Finished) -> bool:
         """Whether an event for a round that left memory was not dealt with before."""
-        return offset > max(finished.last_event, self.said_up_to)
+        return offset > finished.last_event and offset >= self.said_below
 
     def _fold_past(self, record: Record, event: TableEvent, table: Table, past: Past) -> None:
         """An event about something that left memory; its shoe may still be the table's."""

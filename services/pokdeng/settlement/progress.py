@@ -39,7 +39,7 @@ class Progress:
         self._passed: list[tuple[Desk, dict[Key, Finished]]] = []
         """Rounds that the commit under way passes: noted, still in memory."""
         self._checkpoint_partitions = 0
-        self._anchored: dict[TopicPartition, tuple[int, int, int]] = {}
+        self._anchored: dict[TopicPartition, tuple[int, int, int, int]] = {}
 
     async def tick(self, desks: Iterable[Desk], cashiers: Iterable[Cashier]) -> None:
         """Begin a commit, or take the result of the one under way; must not run beside other calls of the ledger."""
@@ -137,25 +137,26 @@ class Progress:
         await self._log.publish(said)
 
     async def _anchor(self, desks: list[Desk], cashiers: list[Cashier], offsets: dict[TopicPartition, int]) -> None:
-        """Note the newest acknowledged record of each partition, and what is to be committed: see `anchors`.
-
-        While a correction waits the note of table events stays where it is: up to it everything is dealt with.
-        """
+        """Note the newest acknowledged record of each partition, and what is to be committed: see `anchors`."""
         topics = self._house.topics
         newest = {
             (desk.source, TopicPartition(topic, desk.partition)): place
             for desk in desks
             for topic, place in zip((topics.table_events, topics.bets), desk.newest, strict=True)
-            if topic == topics.bets or not desk.revisions
         } | {(cashier.source, TopicPartition(topics.funds, cashier.partition)): cashier.newest for cashier in cashiers}
+        waiting = {
+            TopicPartition(topics.table_events, desk.partition): oldest.offset
+            for desk in desks
+            if (oldest := desk.revisions.oldest_needed) is not None
+        }
         notes: list[Note] = []
         for (source, partition), place in newest.items():
             if place is None:
                 continue
-            anchor = (*place, offsets.get(partition, 0))
+            anchor = (*place, offsets.get(partition, 0), waiting.get(partition, place[0] + 1))
             if self._anchored.get(partition) != anchor:
                 self._anchored[partition] = anchor
-                notes.append(anchor_note(source, partition, *place, committed=anchor[2]))
+                notes.append(anchor_note(source, partition, *place, committed=anchor[2], dealt=anchor[3]))
         if notes:
             await self._ledger.remember(notes)
 
@@ -167,7 +168,12 @@ class Progress:
         if offsets is None:
             return  # the group rebalanced: the next owner goes on from what was committed before
         self._committed.update(offsets)
-        names = [RoundName(desk.source, *key) for desk, over in passed for key in over if key not in desk.revisions]
+        names = [
+            RoundName(desk.source, *key)
+            for desk, over in passed
+            for key, finished in over.items()
+            if desk.is_as_noted(key, finished)
+        ]
         if names:
             await self._ledger.finish(names, ttl_ms=self._house.remember_ms)
         for desk, over in passed:

@@ -93,16 +93,17 @@ async def _read(
             current[record.key].append(waiting.pop())
         rounds = current[record.key] = [one for one in current[record.key] if offset < one.end]
         if rounds:
-            _take(record, events)
+            _take(record, rounds, events)
     return {(one.table, one.round): revive(one.finished, events[one.table, one.round], one.late) for one in asked}
 
 
-def _take(record: Record, events: dict[tuple[TableId, RoundId], list[tuple[Record, TableEvent]]]) -> None:
+def _take(
+    record: Record, rounds: Iterable[Bygone], events: dict[tuple[TableId, RoundId], list[tuple[Record, TableEvent]]]
+) -> None:
+    """Add a record to its round, if it is one of those that lie around it."""
     try:
         event = decode_table_event(record.value, record.key)
     except MalformedRecordError:
         return
-    if not isinstance(event, ShoeStarted):
-        of_round = events.get((event.table_id, event.round_id))
-        if of_round is not None:
-            of_round.append((record, event))
+    if not isinstance(event, ShoeStarted) and any(event.round_id == one.round for one in rounds):
+        events[event.table_id, event.round_id].append((record, event))

@@ -54,10 +54,10 @@ class Standing:
         topics = self._topics
         owned = [
             TopicPartition(topic, desk.partition)
-            for desk in self._engine.desks
+            for desk in self._engine.owned.desks
             for topic in (topics.table_events, topics.bets)
         ]
-        owned += [TopicPartition(topics.funds, cashier.partition) for cashier in self._engine.cashiers]
+        owned += [TopicPartition(topics.funds, cashier.partition) for cashier in self._engine.owned.cashiers]
         self._ends = await self._transport.end_offsets(owned) if owned else {}
 
     def say_alarms(self) -> None:
@@ -79,9 +79,9 @@ class Standing:
     def show(self, metrics: Metrics) -> None:
         """Set the gauges; series of partitions that are not owned any more go."""
         engine = self._engine
-        metrics.set("rounds_open", engine.open_rounds)
-        metrics.set("rounds_held", engine.held_rounds)
-        metrics.set("corrections_stopped", engine.stopped_corrections)
+        metrics.set("rounds_open", engine.owned.open_rounds)
+        metrics.set("rounds_held", engine.owned.held_rounds)
+        metrics.set("corrections_stopped", engine.owned.stopped_corrections)
         ages: dict[bool, int] = {False: 0, True: 0}
         for _, age_ms, is_held in self._rounds():
             ages[is_held] = max(ages[is_held], age_ms)
@@ -102,7 +102,7 @@ class Standing:
     def _partitions(self) -> Iterator[tuple[TopicPartition, int, int, int | None]]:
         """Owned partitions: what is done up to, what is needed from, and the broker time of that, if it is known."""
         topics = self._topics
-        for desk in self._engine.desks:
+        for desk in self._engine.owned.desks:
             sides = zip(
                 (topics.table_events, topics.bets),
                 (desk.next_event, desk.next_bet),
@@ -119,14 +119,14 @@ class Standing:
                     needed,
                     since_ms if needed < done else acknowledged_ms,
                 )
-        for cashier in self._engine.cashiers:
+        for cashier in self._engine.owned.cashiers:
             done = cashier.next_transfer
             acknowledged_ms = None if cashier.newest is None else cashier.newest[1]
             yield TopicPartition(topics.funds, cashier.partition), done, done, acknowledged_ms
 
     def _rounds(self) -> Iterator[tuple[Book, int, bool]]:
         """Unfinished rounds, how long ago they opened, and whether they wait for the supervisor."""
-        for desk in self._engine.desks:
+        for desk in self._engine.owned.desks:
             now_ms = self._log_time_ms(desk)
             if now_ms is not None:
                 for book in desk.books.values():

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from pokdeng.ledger.port import Ledger
     from pokdeng.settlement.cashier import Cashier
     from pokdeng.settlement.desk import Desk
+    from pokdeng.settlement.owned import Owned
     from pokdeng.stream.port import Log
     from pokdeng.wire import Topics
 
 
 @asynccontextmanager
-async def all_or_nothing(desks: dict[int, Desk], cashiers: dict[int, Cashier]) -> AsyncIterator[None]:
+async def all_or_nothing(owned: Owned) -> AsyncIterator[None]:
     """Own all that is assigned, or nothing: whose takeover ends midway has desks whose sources are not fenced.
 
     A rebalance ends it so; the engine's loop, whose turn it is then, must not take them for its own.
@@ -28,8 +29,7 @@ async def all_or_nothing(desks: dict[int, Desk], cashiers: dict[int, Cashier]) -
     try:
         yield
     except BaseException:
-        desks.clear()
-        cashiers.clear()
+        owned.clear()
         raise
 
 
