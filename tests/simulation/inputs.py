@@ -44,6 +44,8 @@ class Spec:
     most: int
     held_ms: int
     """Rounds that are held for so long are put aside."""
+    holds: float
+    """How many of the cards come a round or more late, so that their rounds are held meanwhile."""
     jumps: bool
     """The whole log is read again a day and more later, when what may be forgotten is forgotten."""
 
@@ -66,9 +68,11 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
         mischief = mischief.with_corrections(random.Random(f"corrections/{seed}").choice((0.0, 0.3, 0.9)))
     if has_long_down:  # what comes twice a day later is forgotten, and rightly so; the checker remembers for ever
         mischief = replace(mischief, duplicates=0.0, conflicts=0.0, transfers=0.0)
+    rare = random.Random(f"held/{seed}")
+    holds = rare.choice((0.0, 0.0, 0.0, 0.04, 0.1))
     play = Play(
         tables=tables,
-        rounds=rng.choice((1, 2, 2, 3)) if tables < 3 else 1,
+        rounds=(rng.choice((1, 2, 2, 3)) if tables < 3 else 1) + (1 if holds else 0),
         accounts=rng.choice((2, 3, 4, 7)),
         bets_per_round=rng.choice((3, 5, 8)),
         seed=seed,
@@ -93,7 +97,8 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
         rate=rng.choice((0.005, 0.02, 0.05, 0.1)),
         beat_rate=rng.choice((0.03, 0.1, 0.3)),
         most=rng.choice((4, 8, 16)),
-        held_ms=random.Random(f"held/{seed}").choice((0, 5, 40, 200, 1000)),
+        held_ms=rare.choice((0, 0, 5, 40, 200, 1000)),
+        holds=holds,
         jumps=jumps,
     )
 
@@ -107,8 +112,36 @@ def steps_of(spec: Spec) -> Iterator[list[Step]]:
         for number in range(1, play.accounts + 1)
         for nth in range(rng.choice((0, 1, 1, 2)))
     ]
+    late = _Late(random.Random(f"late/{spec.seed}"), spec.holds, play.beat_ms)
     for beat in script(replace(play, starts_at_ms=play.starts_at_ms + play.beat_ms)):
-        yield [_poorer(step) if step.topic is TopicKind.FUNDS else step for step in beat.steps]
+        yield late.pass_on([_poorer(step) if step.topic is TopicKind.FUNDS else step for step in beat.steps])
+    while late.waiting:
+        yield late.pass_on([])
+
+
+class _Late:
+    """Cards that come late: they are kept back until other things of their table have happened."""
+
+    def __init__(self, rng: random.Random, share: float, beat_ms: int) -> None:
+        self._rng = rng
+        self._share = share
+        self._beat_ms = beat_ms
+        self._now_ms = 0
+        self.waiting: list[tuple[int, Step]] = []
+        """By the number of beats that it waits still."""
+
+    def pass_on(self, steps: list[Step]) -> list[Step]:
+        """What is appended in this beat: its own steps, but those that are late from now on, and those that were."""
+        self._now_ms = max([self._now_ms + self._beat_ms, *(step.at_ms for step in steps)])
+        due = [step._replace(at_ms=self._now_ms) for beats, step in self.waiting if beats <= 1]
+        self.waiting = [(beats - 1, step) for beats, step in self.waiting if beats > 1]
+        now: list[Step] = []
+        for step in steps:
+            if self._share and b'"card_dealt"' in (step.value or b"") and self._rng.random() < self._share:
+                self.waiting.append((self._rng.choice((3, 10, 30, 60)), step))
+            else:
+                now.append(step)
+        return now + due
 
 
 def _deposit(number: int, transfer: str, amount: int, at_ms: int) -> Step:
