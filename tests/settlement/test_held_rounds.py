@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
+
 import pytest
 
 from pokdeng.stream.memory import Point
 from pokdeng.stream.port import TopicPartition
 from pokdeng.wire import TopicKind
+from tests.restore.filled import filled, latest_ms
 from tests.settlement.breakage import Frozen, heal, kill_in_ledger, kill_in_log
 from tests.settlement.scene import Scene, scene
 from tests.settlement.table_talk import FIVE_ACCOUNTS
-
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -65,6 +66,26 @@ close {name} at {table}
 deal {name} W at {table}
 bet c-{name} A-5 player_1 100 at {table} of {name}
 """
+
+
+def tables(played: Scene) -> dict[str, tuple[object, object]]:
+    """The rounds that are held, as they are known, and their shoes."""
+    assert played.worker is not None
+    (desk,) = played.worker.engine.owned.desks
+    known: dict[str, tuple[object, object]] = {}
+    for table_id, round_id in sorted(desk.books):
+        table = desk.floor.table(table_id)
+        assert table is not None
+        round_ = table.rounds[round_id]
+        known[f"{table_id} {round_id}"] = (round_, table.shoes[round_.shoe_id])
+    return known
+
+
+async def restarted(played: Scene) -> None:
+    """Kill it and start anew: what is held is known as it was, to the card."""
+    known = tables(played)
+    await played.restart()
+    assert tables(played) == known
 
 
 async def committed(played: Scene) -> tuple[int, int]:
@@ -122,7 +143,7 @@ def test_a_round_held_for_long_lets_the_log_go_and_is_settled_as_ever(end: str, 
             else:
                 await played.play(CONFLICT)
             if restarts and waits:
-                await played.restart()
+                await restarted(played)
                 assert played.worker is not None
                 assert played.worker.engine.owned.held_rounds == 1
             await played.play(end)
@@ -149,14 +170,14 @@ def test_a_table_goes_on_while_its_round_is_held() -> None:
             await played.play(a_round("R-2", opens=False))
             await played.play(f"open R-3 {later(played)}\n" + a_round("R-3", opens=False) + a_round("R-4"))
             await let_go(played)
-            await played.restart()
+            await restarted(played)
             await played.play(a_round("R-5"))
             await let_go(played)
-            await played.restart()
+            await restarted(played)
             await played.play("card R-1 banker 2 3d")
             assert "round_settled R-1 2 bets seal 2" in played.facts(TopicKind.ROUNDS)
             await let_go(played)
-            await played.restart()
+            await restarted(played)
             await played.play("correct R-1 banker 2 4d\n" + a_round("R-6"))
             assert "round_settled R-1 2 bets seal 2 r2" in played.facts(TopicKind.ROUNDS)
 
@@ -190,11 +211,11 @@ def test_several_rounds_are_put_aside_at_several_tables() -> None:
             await played.play(f"shoe S-4 2h at T-2 {later(played)}")
             await let_go(played)
             for end in ("void R-2", "card R-1 banker 2 3d", "void R-1 at T-3", "void R-4"):
-                await played.restart()
+                await restarted(played)
                 await played.play(end)
             assert sum(fact.startswith("round_refunded") for fact in played.facts(TopicKind.ROUNDS)) == 3
             await let_go(played)
-            await played.restart()
+            await restarted(played)
             assert played.worker is not None
             assert played.worker.engine.owned.open_rounds == 0
 
@@ -228,10 +249,10 @@ def test_what_comes_for_a_round_put_aside_keeps_the_log_until_it_is_put_aside_ag
             await let_go(played)
             await played.play("bet b7 A-1 player_1 100\ncancel b7 A-1\nbet b1 A-1 player_1 1000\nagain e9")
             assert (await committed(played))[1] < ends(played)[1]
-            await played.restart()
+            await restarted(played)
             await played.play(f"bet x A-5 player_1 100 of R-0 {later(played)}")
             await let_go(played)
-            await played.restart()
+            await restarted(played)
             await played.play("bet b7 A-1 player_1 100\ncancel b7 A-1\ncancel b9 A-5")
             assert len(played.about("b7")) == 2
             assert len(played.about("b9")) == 1
@@ -253,7 +274,7 @@ def test_a_ninth_copy_is_still_disputed_when_its_round_is_put_back() -> None:
             assert "round_held R-1 ninth_copy" in played.facts(TopicKind.ROUNDS)
             await played.play(f"shoe S-2 2h at T-2 {later(played)}")
             await let_go(played)
-            await played.restart()
+            await restarted(played)
             await played.play("card R-1 banker 1 6c\nclose R-1\ndeal R-1 W but banker 1")
             assert not [fact for fact in played.facts(TopicKind.ROUNDS) if fact.startswith("round_settled R-1")]
             await played.play("correct R-1 banker 1 6c")
@@ -269,10 +290,49 @@ async def ends_as_ever(played: Scene) -> None:
     """The round is there again: bets find it held, and it is settled by its last card."""
     await played.start()
     await played.play("bet b8 A-3 player_1 100")
-    await played.restart()
+    await restarted(played)
     await played.play("correct R-1 banker 2 3d\ncorrect R-1 player_1 1 2c")
     assert [fact for fact in played.facts(TopicKind.ROUNDS) if fact.startswith("round_settled R-1 2 bets")]
     assert "bet_rejected b8 A-3 betting_closed" in played.facts()
+
+
+def test_a_round_put_aside_is_found_in_a_ledger_that_was_restored() -> None:
+    """What the ledger is told of it lies in the log, too."""
+
+    async def play() -> None:
+        async with at_the_tables() as played:
+            await hold(played)
+            await let_go(played)
+            known = tables(played)
+            await played.kill()
+            played.line.store, _ = await filled(played.line, now_ms=latest_ms(played.line))
+            await played.start()
+            assert tables(played) == known
+            await played.kill()
+            await ends_as_ever(played)
+
+    asyncio.run(play())
+
+
+def test_a_round_whose_cards_the_log_keeps_no_more_is_there_to_be_cancelled() -> None:
+    """Its money is not forgotten with them."""
+
+    async def play() -> None:
+        async with at_the_tables() as played:
+            await hold(played)
+            await let_go(played)
+            await played.kill()
+            events = TopicPartition(played.line.topics.table_events, 0)
+            kept = played.line.broker.partition(events).records[:4]
+            played.line.broker.trim(events, 4)
+            await played.start()
+            assert played.worker is not None
+            assert played.worker.engine.owned.held_rounds == 1
+            await played.play("void R-1")
+            assert "bet_refunded b1 A-1 2000 10000/0/3" in played.facts()
+            played.line.broker.partition(events).records[:0] = kept  # for the checker
+
+    asyncio.run(play())
 
 
 @pytest.mark.parametrize("is_answer_lost", [False, True])
