@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pokdeng.settlement import aside
 from pokdeng.stream.memory import Point
 from pokdeng.stream.port import TopicPartition
 from pokdeng.wire import TopicKind
@@ -159,6 +160,21 @@ def test_a_round_held_for_long_lets_the_log_go_and_is_settled_as_ever(end: str, 
         }
 
     asyncio.run(both())
+
+
+def test_a_round_that_was_changed_too_often_keeps_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said of it travels with facts, and must be small."""
+    monkeypatch.setattr(aside, "MOST_EVENTS", 3)
+
+    async def play() -> None:
+        async with at_the_tables() as played:
+            await hold(played)
+            await played.stop()
+            assert await committed(played) == (0, 0)
+            await played.start()
+            await played.play("void R-1")
+
+    asyncio.run(play())
 
 
 def test_a_table_goes_on_while_its_round_is_held() -> None:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pokdeng.settlement.book import Book, Entry
     from pokdeng.settlement.finished import TableNote
 
-MOST_EVENTS: Final = 1_000
-"""A round that was changed more often is not put aside: its note travels with facts, and must be small."""
+MOST_EVENTS: Final = 2_000
+"""Rounds of one table that were changed more often are not put aside: a note travels with facts, and must be small."""
 
 _OF_THE_SHOE: Final = frozenset({DeadLetterReason.NINTH_COPY, DeadLetterReason.SHOE_EXHAUSTED})
 
@@ -57,10 +57,7 @@ class Aside:
     def may_be(self, book: Book) -> bool:
         """Whether a snapshot may be taken over the head of this round."""
         return (
-            book.held_ms is not None
-            and book.ending is None
-            and self._desk.log_time_ms - book.held_ms >= self._held_ms
-            and len(book.events) <= MOST_EVENTS
+            book.held_ms is not None and book.ending is None and self._desk.log_time_ms - book.held_ms >= self._held_ms
         )
 
     def is_going_on(self, table_id: TableId, *, closing_too: bool = False) -> bool:
@@ -71,7 +68,7 @@ class Aside:
         )
 
     def snapshot(self, table: Table, as_of: int) -> TableNote | None:
-        """A table after its event at `as_of`; None where a round of it is neither over nor may be put aside."""
+        """A table after its event at `as_of`; None where its rounds are neither over nor may be put aside."""
         held: list[HeldNote] = []
         for round_ in table.rounds.values():
             if round_.is_over:
@@ -80,6 +77,8 @@ class Aside:
             if book is None or not round_.is_held or not self.may_be(book):
                 return None
             held.append(_note_of(book, round_, as_of, self._desk.next_bet))
+        if sum(len(note.events) for note in held) > MOST_EVENTS:
+            return None
         return note_of_table(table, as_of, tuple(held))
 
     def said(self, table_id: TableId, snapshot: TableNote) -> None:
