@@ -21,6 +21,7 @@ from pokdeng.rules import NO_COPIES, SHOE_CARDS, CopiesError, with_card
 from pokdeng.settlement.another_log import AnotherLogError
 from pokdeng.settlement.aside import stood, sum_up
 from pokdeng.settlement.book import REFUSED, TAKEN, WITHDRAWN, Book, Entry
+from pokdeng.settlement.fenced import ours
 from pokdeng.settlement.finished import decode_table
 from pokdeng.settlement.memory import ASIDE, ASIDE_PAGE, MARK, Recalled, round_page, table_page
 from pokdeng.settlement.reviving import GAP_RECORDS
@@ -65,6 +66,11 @@ async def put_back(log: Log, ledger: Ledger, house: House, desks: Collection[Des
         LedgerCorruptError: where the ledger's bets are not those of which a note tells.
         AnotherLogError: where the log ends before what the ledger knows of a table.
     """
+    async with ours(ledger, [desk.source for desk in desks]):
+        return await _put_back(log, ledger, house, desks)
+
+
+async def _put_back(log: Log, ledger: Ledger, house: House, desks: Collection[Desk]) -> int:
     await _find_tables(ledger, house, desks)
     asked = [
         _Held(desk, table_id, snapshot, note)
