@@ -147,7 +147,7 @@ def read_again_is_decided_anew(patch: pytest.MonkeyPatch) -> None:
 @mutant
 def forgotten_copies_are_decided_anew(patch: pytest.MonkeyPatch) -> None:
     """What was said before the assignment, and is forgotten since, is decided again when it is read again."""
-    patch.setattr(Desk, "said_before", lambda _self, _offset: None)
+    patch.setattr(Desk, "said_before", lambda _self, **_offsets: None)
 
 
 @mutant

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from tests.mutants import of_decisions, of_progress, of_the_ledger
+from tests.mutants import of_decisions, of_progress, of_revisions, of_the_ledger
 from tests.mutants.catalogue import MUTANTS, Mutant
 from tests.simulation.inputs import spec_of
 from tests.simulation.runs import quiet
@@ -16,7 +16,7 @@ WITHIN = 200
 """Of the fixed worlds of `tests/simulation/test_simulation.py`, which the service passes."""
 FIRST: tuple[int, ...] = (0, 1, 4, 6, 12, 30, 48)
 """Worlds in which much is found: tried first."""
-FILES = (of_decisions, of_progress, of_the_ledger)
+FILES = (of_decisions, of_progress, of_revisions, of_the_ledger)
 
 
 def seeds() -> list[int]:

@@ -9,6 +9,7 @@ from pokdeng.ledger.port import LedgerUnavailableError
 from pokdeng.stream.memory import Point
 from pokdeng.stream.memory.broker import at_once
 from pokdeng.stream.port import LogUnavailableError, TopicPartition
+from pokdeng.wire import TopicKind
 from tests.simulation.faults import (
     ACKNOWLEDGE,
     AFTER,
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from tests.simulation.lives import Life
     from tests.simulation.world import World
 
-_LONGER_THAN_REMEMBERED_S: Final = 30 * 3600.0
+_SHORT_NIGHT_S: Final = 60.0
+_EARLY: Final = 0.2
 _SESSIONS_S: Final = (0.0, 0.0, 0.01, 0.1, 3.0)
 _SNAPSHOTS: Final = 12
 _LOOKS_EVERY_S: Final = 0.5
@@ -62,6 +64,7 @@ class Disasters:
         """Not set: all workers are down, and none is started."""
         self.day.set()
         self._looks_at_dawn = False
+        self._was_night = False
         self._last_session_s = 0.0
         self._hidden: set[TopicPartition] = set()
         self._snapshots: list[list[Bucket]] = []
@@ -153,8 +156,8 @@ class Disasters:
 
     # From outside
 
-    async def strike(self, fault: Fault) -> float:
-        """Do something to the world; by how much its play is late from now on, in seconds."""
+    def strike(self, fault: Fault) -> None:
+        """Do something to the world."""
         world, kind = self._world, fault.kind
         lives = [life for life in world.lives.values() if not life.process.is_dead]
         life = lives[int(fault.amount * len(lives))] if lives else None
@@ -169,8 +172,6 @@ class Disasters:
             world.store.new_incarnation()
         elif kind in LOSSES:
             self._lose(fault)
-        elif kind is Kind.LONG_DOWN:
-            return await self._night()
         elif life is not None:
             if kind is Kind.KILL:
                 self._kill(life, fault)
@@ -179,7 +180,6 @@ class Disasters:
             else:
                 life.throw_out()
                 world.loop.call_later(fault.short_s, life.log.heartbeat)
-        return 0.0
 
     def _cut(self, fault: Fault) -> None:
         world = self._world
@@ -203,13 +203,20 @@ class Disasters:
             self._hidden.remove(partition)
             self._world.broker.show(partition)
 
-    async def _night(self) -> float:
+    def nightfall(self, fault: Fault) -> None:
+        """All workers die at once, and none is started; what is sent now lies in the log until the morning."""
+        self._fired(fault, "all")
+        self.day.clear()
+        for life in self._world.lives.values():
+            life.kill()
+
+    async def until_dawn(self, fault: Fault) -> float:
+        """How long it was dark, in seconds. One night is long, mostly with rounds said before it: all is remembered."""
         world = self._world
         before_s = world.loop.time()
-        self.day.clear()
-        for life in world.lives.values():
-            life.kill()
-        await asyncio.sleep(_LONGER_THAN_REMEMBERED_S)
+        is_long = not self._was_night and (fault.amount < _EARLY or bool(world.records(TopicKind.ROUNDS)))
+        self._was_night |= is_long
+        await asyncio.sleep(world.spec.night_s if is_long else _SHORT_NIGHT_S)
         self.day.set()
         if self._looks_at_dawn:
             self._looks_at_dawn = False

@@ -75,8 +75,8 @@ BEAT: Final = (
     Kind.LOG_HIDES,
     Kind.LOG_HIDES,
     Kind.LEDGER_RESTART,
-    Kind.LEDGER_SET_BACK,
-    Kind.LEDGER_PROMOTED,
+    *(Kind.LEDGER_SET_BACK,) * 3,
+    *(Kind.LEDGER_PROMOTED,) * 2,
     Kind.LEDGER_FLUSH,
     *(Kind.LONG_DOWN,) * 12,
 )

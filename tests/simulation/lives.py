@@ -68,6 +68,7 @@ class Life:
                 commit_every_s=spec.commit_every_s,
                 held_ms=spec.held_ms,
                 quiet_ms=QUIET_MS,
+                correction_window_ms=spec.correction_window_ms,
             ),
             self.log,
             SimLedger(world.store, buckets=spec.buckets),
@@ -103,7 +104,7 @@ class Life:
             self.process.is_stopped = True
             loop = self._world.loop
             if seconds > SESSION_S:
-                loop.call_later(SESSION_S, self.throw_out)
+                loop.call_later(SESSION_S, self._sleep_on)
             loop.call_later(seconds, self.thaw)
 
     def thaw(self) -> None:
@@ -111,6 +112,11 @@ class Life:
         if self.process.is_stopped:
             self._world.loop.go_on(self.process)
             self._world.loop.call_later(1.0, self.log.heartbeat)
+
+    def _sleep_on(self) -> None:
+        """Its session ends, unless it was woken before."""
+        if self.process.is_stopped:
+            self.throw_out()
 
     def throw_out(self) -> None:
         """Its session ended."""

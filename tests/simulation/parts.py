@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from pokdeng.ledger.memory_store import MemoryStore
-    from pokdeng.ledger.port import Answer, Note, Operation, RoundName, Source
+    from pokdeng.ledger.port import Answer, BetName, BetRecord, Note, Operation, Revise, RoundName, Source
     from pokdeng.stream.port import Message, TopicPartition
 
 _Result = TypeVar("_Result")
@@ -60,6 +60,22 @@ class SimLedger(MemoryLedger):
     async def remember(self, notes: Sequence[Note]) -> None:
         """Again if need be."""
         await _again(lambda: super(SimLedger, self).remember(notes))
+
+    async def revise(self, revisions: Sequence[Revise]) -> list[Answer]:
+        """Again if need be: the whole of it, in order."""
+        return await _again(lambda: super(SimLedger, self).revise(revisions))
+
+    async def keep(self, rounds: Sequence[RoundName]) -> None:
+        """Again if need be."""
+        await _again(lambda: super(SimLedger, self).keep(rounds))
+
+    async def find_bets(self, names: Sequence[BetName]) -> list[tuple[BetRecord, ...]]:
+        """Again if need be."""
+        return await _again(lambda: super(SimLedger, self).find_bets(names))
+
+    async def round_bets(self, rounds: Sequence[RoundName]) -> list[tuple[BetRecord, ...]]:
+        """Again if need be."""
+        return await _again(lambda: super(SimLedger, self).round_bets(rounds))
 
     async def recall(self, pages: Sequence[str]) -> list[dict[str, bytes]]:
         """Again if need be."""

@@ -23,7 +23,7 @@ from pokdeng.wire import Topics
 from tests.checker.checker import check
 from tests.settlement.plays import name_of
 from tests.simulation.disasters import Disasters
-from tests.simulation.faults import BEAT, Fault, Fired, Injector
+from tests.simulation.faults import BEAT, Fault, Fired, Injector, Kind
 from tests.simulation.inputs import Spec, steps_of
 from tests.simulation.lives import EXPECTED, Life
 from tests.simulation.loop import VirtualLoop
@@ -138,14 +138,17 @@ class World:
         began_s = 0.0
         for steps in steps_of(self.spec):
             fault = self.injector.visit("beat", BEAT)
+            night = fault if fault is not None and fault.kind is Kind.LONG_DOWN else None
             if fault is not None:
-                began_s += await self.disasters.strike(fault)
+                (self.disasters.strike if night is None else self.disasters.nightfall)(fault)
             for step in steps:
                 due_s = began_s + (step.at_ms - self.spec.play.starts_at_ms) / 1000
                 if due_s > self.loop.time():
                     await asyncio.sleep(due_s - self.loop.time())
                 topic, partition = places.of(step)
                 self.broker.append(topic, step.key, step.value, (), partition)
+            if night is not None:
+                began_s += await self.disasters.until_dawn(night)
             await asyncio.sleep(0.001)
         await asyncio.sleep(self.spec.trouble_s)
 
@@ -159,7 +162,7 @@ class World:
             if self.loop.time() > deadline:
                 self.find(f"no rest within {_REST_WITHIN_S:.0f} s: {self._why_no_rest()}")
                 break
-            await asyncio.sleep(0.25)
+            await asyncio.sleep(0.05)
         self.wanted = -1
         for life in self.lives.values():
             life.worker.stop()
@@ -242,6 +245,7 @@ class World:
             self.records(*OUTPUTS),
             partitions=self.spec.partitions,
             final_balances=await self.balances(),
+            correction_window_ms=self.spec.correction_window_ms,
         )
 
 

@@ -103,8 +103,7 @@ def test_a_settled_bet(event: BetSettled, rule: str) -> None:
 @settings(max_examples=60, deadline=None)
 @given(event=events(BetRefunded).map(with_flag))
 def test_a_refunded_bet(event: BetRefunded) -> None:
-    """With any text of the supervisor; what is returned is what was taken."""
-    event = replace(event, returned=event.taken)
+    """With any text of the supervisor."""
     template = RefundedTemplate(
         table_id=event.table_id,
         round_id=event.round_id,
@@ -121,6 +120,7 @@ def test_a_refunded_bet(event: BetRefunded) -> None:
         stake=event.stake,
         currency=event.currency,
         taken=event.taken,
+        returned=event.returned,
         available=event.balance.available,
         held=event.balance.held,
         sequence=event.balance.sequence,

@@ -7,7 +7,7 @@ separate safely.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import msgspec
@@ -239,6 +239,18 @@ def decode_bet(name: BetName, raw: bytes) -> BetRecord:
         )
     except (msgspec.MsgspecError, ValueError, KeyError, IndexError) as error:
         raise LedgerCorruptError(f"bet {name}: unreadable record {raw!r}") from error
+
+
+def decode_round(
+    table: TableId, round_: RoundId, rows: Iterable[Mapping[bytes, bytes] | Sequence[bytes]]
+) -> tuple[BetRecord, ...]:
+    """All bets of a round from its hashes, one a bucket: by offset and id. Raises as `decode_bet` does."""
+    bets = [
+        decode_bet(BetName(table, round_, BetId(bet_id)), raw)
+        for row in rows
+        for bet_id, raw in decode_fields(row).items()
+    ]
+    return tuple(sorted(bets, key=lambda record: (record.offset, record.bet_id)))
 
 
 def decode_fields(raw: Mapping[bytes, bytes] | Sequence[bytes]) -> dict[str, bytes]:

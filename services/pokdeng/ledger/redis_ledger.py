@@ -10,8 +10,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from zlib import crc32
 
-from pokdeng.events.ids import AccountId, BetId
-from pokdeng.ledger.encoding import calls_of, decode_account, decode_answers, decode_bet, decode_fields, encode
+from pokdeng.events.ids import AccountId
+from pokdeng.ledger.encoding import (
+    calls_of,
+    decode_account,
+    decode_answers,
+    decode_bet,
+    decode_fields,
+    decode_round,
+    encode,
+)
 from pokdeng.ledger.port import (
     BUCKETS,
     FOR_EVER,
@@ -251,22 +259,10 @@ class RedisLedger:
             for name in rounds
             for bucket in range(self._buckets)
         )
-        answers = []
-        for at, name in enumerate(rounds):
-            here = rows[at * self._buckets : (at + 1) * self._buckets]
-            answers.append(
-                tuple(
-                    sorted(
-                        (
-                            decode_bet(BetName(name.table, name.round, BetId(bet_id)), raw)
-                            for row in here
-                            for bet_id, raw in decode_fields(row).items()
-                        ),
-                        key=lambda record: (record.offset, record.bet_id),
-                    )
-                )
-            )
-        return answers
+        return [
+            decode_round(name.table, name.round, rows[at * self._buckets : (at + 1) * self._buckets])
+            for at, name in enumerate(rounds)
+        ]
 
     async def remember(self, notes: Sequence[Note]) -> None:
         """Write notes, fenced like an apply."""

@@ -38,7 +38,7 @@ class Option:
     __slots__ = ("bet", "outcome", "render", "returned_units", "said_again", "sums")
 
     def __init__(self, bet: Bet, outcome: str, returned_units: int, render: Callable[..., bytes]) -> None:
-        """`returned_units` stakes go back for each stake."""
+        """`returned_units` stakes go back for each stake: of a refund as many as were taken."""
         self.bet = bet
         self.outcome = outcome
         self.returned_units = returned_units
@@ -103,8 +103,7 @@ class Closing:
         for entry in book.standing:
             bet = entry.bet
             option = options.get(bet.bet) or self._option(bet.bet)
-            units = option.returned_units
-            returned = entry.taken if units < 0 else bet.stake * units
+            returned = bet.stake * option.returned_units
             ask(
                 Settle(source, bet.account_id, table_id, round_id, bet.bet_id, returned, REVISION),  # type: ignore[arg-type]  # minor units, times a number
                 settled,
@@ -124,7 +123,7 @@ class Closing:
                 occurred_at=Timestamp(at.occurred_at),
                 revision=REVISION,
             )
-            option = Option(bet, "refunded", -1, refunded.render)
+            option = Option(bet, "refunded", bet.units_taken, refunded.render)
         else:
             said = self._result.verdicts[bet]
             settled = self._settled_round().of(
@@ -166,14 +165,9 @@ class Closing:
                 raise LedgerCorruptError(f"a settlement of {bet.bet_id} was answered {status}")
             bet_id, account_id, currency, taken = bet.bet_id, bet.account_id, bet.currency, entry.taken
             event_id = ids(bet_id)
-            if option.returned_units < 0:
-                value = option.render(
-                    event_id, bet_id, account_id, bet.stake, currency, taken, available, held, sequence
-                )
-            else:
-                value = option.render(
-                    event_id, bet_id, account_id, bet.stake, currency, taken, returned, available, held, sequence
-                )
+            value = option.render(
+                event_id, bet_id, account_id, bet.stake, currency, taken, returned, available, held, sequence
+            )
             route = routes[account_id]
             facts[route.settlements].append(Message(route.key, value, [("ce_id", event_id.encode()), *rest]))
             row = (option.sums if is_fresh else option.said_again)[currency]

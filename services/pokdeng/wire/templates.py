@@ -247,14 +247,15 @@ class RefundedTemplate:
         stake: Minor,
         currency: Currency,
         taken: Minor,
+        returned: Minor,
         available: int,
         held: int,
         sequence: int,
     ) -> bytes:
-        """The bytes of one fact; what is returned is what was taken, the last three are the balance after it."""
+        """The bytes of one fact; called as `SettledTemplate.render` is. The last three are the balance after it."""
         a, b, c, d, e, f, g, h, i, j = self._parts
         return (
-            f"{a}{event_id}{b}{bet_id}{c}{account_id}{d}{stake}{e}{currency}{f}{taken}{g}{taken}"
+            f"{a}{event_id}{b}{bet_id}{c}{account_id}{d}{stake}{e}{currency}{f}{taken}{g}{returned}"
             f"{h}{available}{i}{held}{j}{sequence}{_END if available >= 0 else _END_OVERDRAWN}"
         ).encode()
 
