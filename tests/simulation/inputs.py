@@ -13,6 +13,7 @@ from pokdeng.simulator.clock import time_text
 from pokdeng.simulator.crowd import player
 from pokdeng.wire import TopicKind
 from tests.simulation.faults import LOSSES, Kind
+from tests.simulation.late_cards import LateCards
 from tests.simulation.second_thoughts import SecondThoughts
 
 if TYPE_CHECKING:
@@ -55,19 +56,16 @@ class Spec:
     rate: float
     beat_rate: float
     most: int
-<<<<<<< HEAD
-    held_ms: int
-    """Rounds that are held for so long are put aside."""
-    holds: float
-    """How many of the cards come a round or more late, so that their rounds are held meanwhile."""
-=======
     correction_window_ms: int
     """For so long a settled round may be corrected: a day, or a few beats of the play."""
     thoughts: float
     """How often in a beat a supervisor corrects or cancels any round, 0 .. 1."""
     night_s: float
     """How long all workers are down, the first time that they are."""
->>>>>>> main
+    held_ms: int
+    """Rounds that are held for so long are put aside."""
+    holds: float
+    """How many of the cards come many beats late, so that their rounds are held meanwhile, 0 .. 1."""
     jumps: bool
     """The whole log is read again a day and more later, when what may be forgotten is forgotten."""
 
@@ -95,14 +93,11 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
     elif has_long_down:  # what comes twice then is forgotten, and rightly so; the checker remembers for ever
         night_s = _LONGER_THAN_REMEMBERED_S
         mischief = replace(mischief, duplicates=0.0, conflicts=0.0, transfers=0.0)
-<<<<<<< HEAD
-    rare = random.Random(f"held/{seed}")
-    holds = rare.choice((0.0, 0.0, 0.0, 0.04, 0.1))
-=======
     beat_ms = rng.choice((3, 6, 20, 20, 60, 250))
     if has_long_down and after.random() < _SLOW:
         beat_ms = 250
->>>>>>> main
+    rare = random.Random(f"held/{seed}")
+    holds = rare.choice((0.0, 0.0, 0.0, 0.04, 0.1))
     play = Play(
         tables=tables,
         rounds=(rng.choice((1, 2, 2, 3)) if tables < 3 else 1) + (1 if holds else 0),
@@ -148,41 +143,10 @@ def steps_of(spec: Spec) -> Iterator[list[Step]]:
         for number in range(1, play.accounts + 1)
         for nth in range(rng.choice((0, 1, 1, 2)))
     ]
-<<<<<<< HEAD
-    late = _Late(random.Random(f"late/{spec.seed}"), spec.holds, play.beat_ms)
-    for beat in script(replace(play, starts_at_ms=play.starts_at_ms + play.beat_ms)):
-        yield late.pass_on([_poorer(step) if step.topic is TopicKind.FUNDS else step for step in beat.steps])
-    while late.waiting:
-        yield late.pass_on([])
-
-
-class _Late:
-    """Cards that come late: they are kept back until other things of their table have happened."""
-
-    def __init__(self, rng: random.Random, share: float, beat_ms: int) -> None:
-        self._rng = rng
-        self._share = share
-        self._beat_ms = beat_ms
-        self._now_ms = 0
-        self.waiting: list[tuple[int, Step]] = []
-        """By the number of beats that it waits still."""
-
-    def pass_on(self, steps: list[Step]) -> list[Step]:
-        """What is appended in this beat: its own steps, but those that are late from now on, and those that were."""
-        self._now_ms = max([self._now_ms + self._beat_ms, *(step.at_ms for step in steps)])
-        due = [step._replace(at_ms=self._now_ms) for beats, step in self.waiting if beats <= 1]
-        self.waiting = [(beats - 1, step) for beats, step in self.waiting if beats > 1]
-        now: list[Step] = []
-        for step in steps:
-            if self._share and b'"card_dealt"' in (step.value or b"") and self._rng.random() < self._share:
-                self.waiting.append((self._rng.choice((3, 10, 30, 60)), step))
-            else:
-                now.append(step)
-        return now + due
-=======
     thoughts = SecondThoughts(
         random.Random(f"thoughts/{spec.seed}"), play, rate=spec.thoughts, spends=play.mischief.spent_before_correction
     )
+    late = LateCards(random.Random(f"late/{spec.seed}"), share=spec.holds, beat_ms=play.beat_ms)
     ends_at_ms = play.starts_at_ms
     for beat in script(replace(play, starts_at_ms=play.starts_at_ms + play.beat_ms)):
         ends_at_ms = beat.starts_at_ms + play.beat_ms
@@ -191,10 +155,11 @@ class _Late:
             for step in beat.steps
             if step.kind is not StepKind.WITHDRAWAL or rng.random() < _DRAWN
         ]
-        yield thoughts.of_beat(steps, beat.starts_at_ms)
+        yield late.pass_on(thoughts.of_beat(steps, beat.starts_at_ms))
     for later in range(_BEATS_LATER if spec.thoughts else 0):
-        yield thoughts.of_beat([], ends_at_ms + later * play.beat_ms)
->>>>>>> main
+        yield late.pass_on(thoughts.of_beat([], ends_at_ms + later * play.beat_ms))
+    while late.are_waiting:
+        yield late.pass_on([])
 
 
 def _deposit(number: int, transfer: str, amount: int, at_ms: int) -> Step:
