@@ -114,7 +114,7 @@ class RedisUrl(click.ParamType):
             has_database = not is_server or not database or database.isdecimal()
         except ValueError:  # a port that is no number
             is_server = is_socket = has_database = False
-        if not ((is_server or is_socket) and has_database) or (is_server and url.query):
+        if not ((is_server or is_socket) and has_database) or (is_server and (url.query or url.fragment)):
             self.fail("write redis://HOST:PORT/DATABASE, rediss://... (TLS) or unix:///PATH", param, ctx)
         if url.password is not None and ctx is not None and param is not None:
             refuse_on_command_line(ctx, param, value)
