@@ -40,6 +40,7 @@ def recorded(
     revision: int = 0,
     reason: BetReason | None = None,
     reversed_: int = 0,
+    cancel_offset: int = -1,
 ) -> BetRecord:
     """What is remembered of a bet."""
     return BetRecord(
@@ -57,6 +58,7 @@ def recorded(
         returned=Minor(returned),
         revision=revision,
         reversed=Minor(reversed_),
+        cancel_offset=cancel_offset,
     )
 
 
@@ -72,7 +74,7 @@ async def test_each_state_of_a_bet_is_told_in_full(world: World) -> None:
     (found,) = await ledger.round_bets([round_of(bets[0])])
     assert found == (
         recorded(bets[0], BetState.ACCEPTED),
-        recorded(bets[1], BetState.WITHDRAWN, returned=bets[1].taken),
+        recorded(bets[1], BetState.WITHDRAWN, returned=bets[1].taken, cancel_offset=77),
         recorded(bets[2], BetState.SETTLED, returned=24, revision=1),
         *[recorded(bet, BetState.ACCEPTED) for bet in bets[3:-1]],
         recorded(bets[-1], BetState.REFUSED, reason=BetReason.INSUFFICIENT_FUNDS),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pokdeng.events.reasons import BetReason
 from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.settlement import engine, recovery
+from pokdeng.settlement.book import Book
 from pokdeng.settlement.cashier import Cashier
 from pokdeng.settlement.desk import Desk
 from pokdeng.settlement.floor import Floor
@@ -169,3 +170,20 @@ def lives_forget_at_once(patch: pytest.MonkeyPatch) -> None:
         return answers
 
     patch.setattr(MemoryLedger, "_decide", mortal)
+
+
+@mutant
+def held_rounds_are_not_put_back(patch: pytest.MonkeyPatch) -> None:
+    """A round that was put aside, and passed by what is committed, is not found again by the next worker."""
+
+    async def nothing(*_: Any) -> int:
+        return 0
+
+    patch.setattr(engine, "put_back", nothing)
+
+
+@mutant
+def held_rounds_lose_the_bets_behind_their_note(patch: pytest.MonkeyPatch) -> None:
+    """A round put aside keeps nothing of the log any more, whatever comes for it afterwards."""
+    needed = Book.oldest_needed.fget  # type: ignore[attr-defined]  # a property
+    patch.setattr(Book, "oldest_needed", property(lambda self: None if self.held_ms is not None else needed(self)))

@@ -13,6 +13,7 @@ from pokdeng.simulator.clock import time_text
 from pokdeng.simulator.crowd import player
 from pokdeng.wire import TopicKind
 from tests.simulation.faults import LOSSES, Kind
+from tests.simulation.late_cards import LateCards
 from tests.simulation.second_thoughts import SecondThoughts
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ class Spec:
     """How often in a beat a supervisor corrects or cancels any round, 0 .. 1."""
     night_s: float
     """How long all workers are down, the first time that they are."""
+    held_ms: int
+    """Rounds that are held for so long are put aside."""
+    holds: float
+    """How many of the cards come many beats late, so that their rounds are held meanwhile, 0 .. 1."""
     jumps: bool
     """The whole log is read again a day and more later, when what may be forgotten is forgotten."""
 
@@ -91,9 +96,11 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
     beat_ms = rng.choice((3, 6, 20, 20, 60, 250))
     if has_long_down and after.random() < _SLOW:
         beat_ms = 250
+    rare = random.Random(f"held/{seed}")
+    holds = rare.choice((0.0, 0.0, 0.0, 0.04, 0.1))
     play = Play(
         tables=tables,
-        rounds=rng.choice((1, 2, 2, 3)) if tables < 3 else 1,
+        rounds=(rng.choice((1, 2, 2, 3)) if tables < 3 else 1) + (1 if holds else 0),
         accounts=rng.choice((2, 3, 4, 7)),
         bets_per_round=rng.choice((3, 5, 8)),
         seed=seed,
@@ -121,6 +128,8 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
         rate=rng.choice((0.005, 0.02, 0.05, 0.1)),
         beat_rate=_NIGHTS if has_long_down else rng.choice((0.03, 0.1, 0.3)),
         most=rng.choice((4, 8, 16)),
+        held_ms=rare.choice((0, 0, 5, 40, 200, 1000)),
+        holds=holds,
         jumps=jumps,
     )
 
@@ -137,6 +146,7 @@ def steps_of(spec: Spec) -> Iterator[list[Step]]:
     thoughts = SecondThoughts(
         random.Random(f"thoughts/{spec.seed}"), play, rate=spec.thoughts, spends=play.mischief.spent_before_correction
     )
+    late = LateCards(random.Random(f"late/{spec.seed}"), share=spec.holds, beat_ms=play.beat_ms)
     ends_at_ms = play.starts_at_ms
     for beat in script(replace(play, starts_at_ms=play.starts_at_ms + play.beat_ms)):
         ends_at_ms = beat.starts_at_ms + play.beat_ms
@@ -145,9 +155,11 @@ def steps_of(spec: Spec) -> Iterator[list[Step]]:
             for step in beat.steps
             if step.kind is not StepKind.WITHDRAWAL or rng.random() < _DRAWN
         ]
-        yield thoughts.of_beat(steps, beat.starts_at_ms)
+        yield late.pass_on(thoughts.of_beat(steps, beat.starts_at_ms))
     for later in range(_BEATS_LATER if spec.thoughts else 0):
-        yield thoughts.of_beat([], ends_at_ms + later * play.beat_ms)
+        yield late.pass_on(thoughts.of_beat([], ends_at_ms + later * play.beat_ms))
+    while late.are_waiting:
+        yield late.pass_on([])
 
 
 def _deposit(number: int, transfer: str, amount: int, at_ms: int) -> Step:

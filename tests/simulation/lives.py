@@ -66,6 +66,7 @@ class Life:
                 limits=Limits(),
                 group=group,
                 commit_every_s=spec.commit_every_s,
+                held_ms=spec.held_ms,
                 quiet_ms=QUIET_MS,
                 correction_window_ms=spec.correction_window_ms,
             ),

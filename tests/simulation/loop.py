@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
 _Result = TypeVar("_Result")
-_MOST_STEPS = 50_000
-"""A world takes one or two thousand."""
+_MOST_STEPS = 100_000
+"""A world takes one or two thousand, one with late cards some ten."""
 
 
 class StandstillError(Exception):

@@ -63,6 +63,7 @@ class Line:
         self.store = MemoryStore()
         self.limits = limits or Limits()
         self.quiet_ms = 0
+        self.held_ms = 600_000
         self.observer: Observer = SilentObserver()
         """Whom workers tell what they did; those started from now on."""
         self.new_ledger = ledger or (lambda: MemoryLedger(self.store))
@@ -91,6 +92,7 @@ class Line:
             correction_window_ms=CORRECTION_WINDOW_MS,
             table_partitions=self.partitions,
             funds_partitions=self.partitions,
+            held_ms=self.held_ms,
             quiet_ms=self.quiet_ms,
         )
 

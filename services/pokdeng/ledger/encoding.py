@@ -235,6 +235,7 @@ def decode_bet(name: BetName, raw: bytes) -> BetRecord:
             returned=Minor({BetState.SETTLED: ended_with, BetState.WITHDRAWN: taken}.get(of, 0)),
             revision=int.from_bytes(raw[end_at + 7 : end_at + 10], "little"),
             reversed=Minor(int.from_bytes(reversed_, "little", signed=True)),
+            cancel_offset=ended_with if of is BetState.WITHDRAWN else -1,
         )
     except (msgspec.MsgspecError, ValueError, KeyError, IndexError) as error:
         raise LedgerCorruptError(f"bet {name}: unreadable record {raw!r}") from error

@@ -118,7 +118,7 @@ class Decision:
         if record.state is not BetState.ACCEPTED:
             return _ABSENT
         after = self._move(withdraw.account, balance, available=record.taken, held=-record.taken)
-        record = replace(record, state=BetState.WITHDRAWN, returned=record.taken)
+        record = replace(record, state=BetState.WITHDRAWN, returned=record.taken, cancel_offset=withdraw.offset)
         self._bets[_name(withdraw)] = Bet(record, known.after_hold, withdraw.offset, after)
         return _moved(after, is_fresh=True)
 

@@ -280,6 +280,7 @@ def _put_bets(bets: Sequence[RestoredBet], bucket: Bucket) -> None:
             returned=Minor(bet.returned),
             revision=bet.revision,
             reversed=Minor(bet.reversed),
+            cancel_offset=bet.cancel_offset if bet.state is BetState.WITHDRAWN else -1,
         )
         of_round[bet_id] = Bet(
             record,

@@ -213,6 +213,8 @@ class BetRecord:
     revision: int
     reversed: Minor = _NOTHING
     """What the revision before returned; 0 in the first."""
+    cancel_offset: int = -1
+    """That of the `bets` record that took it back; -1 where it was not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,8 @@ class Betting:
     def place(self, record: Record, bet: BetPlaced, book: Book) -> None:
         """Decide a bet on a round whose book is open."""
         offset = record.offset
+        if offset < book.absorbed:
+            return  # read again: decided and said before the round was put aside
         known = book.bets.get(bet.bet_id) or book.strays.get(bet.bet_id)
         if known is not None:
             self._known(record, bet, is_same=known.says_the_same(bet) or book.is_done(record.timestamp))
@@ -94,6 +96,8 @@ class Betting:
         """Decide a cancel on a round whose book is open."""
         name = (cancel.account_id, cancel.bet_id)
         offset = record.offset
+        if offset < book.absorbed:
+            return  # as of a bet
         known = book.cancels.get(name)
         if known is not None and known[0] != offset:
             self.batch.duplicate(record)
@@ -245,5 +249,6 @@ class Betting:
 
     def _refuse_cancel(self, record: Record, cancel: BetCancelled, book: Book, reason: CancelReason) -> None:
         book.cancels[cancel.account_id, cancel.bet_id] = (record.offset, reason)
-        self.batch.notes.append(cancel_note(self._source, record.offset, cancel, reason, self._house.remember_ms))
+        ttl_ms = None if book.absorbed else self._house.remember_ms  # the page of one that is put aside lives on
+        self.batch.notes.append(cancel_note(self._source, record.offset, cancel, reason, ttl_ms))
         self._voice.cancel_rejected(self.batch, record, cancel, reason)

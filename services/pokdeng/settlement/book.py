@@ -70,7 +70,7 @@ class Ending:
     round: Round
     shoe: Shoe
     table: Table | None
-    """The whole table right after it, if no other round of it was going on."""
+    """The whole table right after it, if no other round of it was going on but held ones."""
 
 
 class Book:
@@ -78,11 +78,17 @@ class Book:
 
     __slots__ = (
         "_round",
+        "absorbed",
+        "absorbed_ms",
         "bets",
         "cancels",
         "ending",
+        "events",
         "first",
+        "held_ms",
+        "impossible",
         "is_closing",
+        "pin",
         "round_id",
         "seal",
         "strays",
@@ -95,13 +101,26 @@ class Book:
         """An empty book of a round that was just opened."""
         self.table_id = table_id
         self.round_id = round_.round_id
+        self.held_ms: int | None = None
+        """The broker time of what made it held, None while it is not."""
         self.table_round = round_
+        self.events = [round_.first]
+        """The offsets of the table events that changed it."""
+        self.impossible: dict[int, str] = {}
+        """Which of them brought a card that its shoe could not have, and why."""
         self.bets: dict[BetId, Entry] = {}
         self.strays: dict[BetId, Stray] = {}
         """Bets refused before the round was opened."""
         self.cancels: dict[tuple[AccountId, BetId], tuple[int, CancelReason | None]] = {}
         """Decided cancels: the offset of the record that was decided, and why it was refused if it was."""
         self.first: int | None = None
+        """Its first record of `bets`."""
+        self.pin: int | None = None
+        """The first that no snapshot of the table has absorbed."""
+        self.absorbed = 0
+        """Its records of `bets` below are decided and said, and a snapshot of the table says so."""
+        self.absorbed_ms: int | None = None
+        """When that was, by the log's time."""
         self.wait_ms: int | None = None
         """The broker time up to which bets must be read: the first close, else the cancellation. None while open."""
         self.seal: int | None = None
@@ -118,6 +137,8 @@ class Book:
     @table_round.setter
     def table_round(self, round_: Round) -> None:
         self._round = round_
+        if not round_.is_held:
+            self.held_ms = None
         self.takes_bets = (
             round_.closed_at_ms is None and round_.cancelled is None and not round_.is_paused and not round_.is_held
         )
@@ -125,8 +146,23 @@ class Book:
 
     def touch(self, offset: int) -> None:
         """A record of `bets` at `offset` belongs to this round."""
-        if self.first is None:
-            self.first = offset
+        if self.pin is None:
+            self.pin = offset
+            if self.first is None:
+                self.first = offset
+
+    def changed_by(self, offset: int, impossible: str | None) -> None:
+        """The table event at `offset` changed it; `impossible`: why its shoe could not have that card."""
+        self.events.append(offset)
+        if impossible is not None:
+            self.impossible[offset] = impossible
+
+    def absorb(self, below: int, at_ms: int) -> None:
+        """A snapshot of the table is said that knows what was decided of `bets` below an offset."""
+        self.absorbed = max(self.absorbed, below)
+        self.absorbed_ms = at_ms
+        touched = [entry.offset for entry in self.bets.values()] + [offset for offset, _ in self.cancels.values()]
+        self.pin = min((offset for offset in touched if offset >= self.absorbed), default=None)
 
     def was_cancelled_before(self, bet: BetPlaced, offset: int) -> bool:
         """Whether a cancel of that bet by its account was refused earlier in the log."""
@@ -141,9 +177,10 @@ class Book:
     @property
     def oldest_needed(self) -> int | None:
         """The oldest record of `bets` that a replay needs: its first bet, or the one that sealed it."""
-        if self.first is None or self.seal is None:
-            return self.seal if self.first is None else self.first
-        return min(self.first, self.seal)
+        seal = self.seal
+        if seal is None or seal < self.absorbed:
+            return self.pin
+        return seal if self.pin is None else min(self.pin, seal)
 
     def is_done(self, at_ms: int) -> bool:
         """Whether the round is finished for a bet of that broker time: over, and every bet up to its close read."""

@@ -12,7 +12,7 @@ from pokdeng.rounds import Cancelled, Completed, result_of
 from pokdeng.rules import RULESET, Bet
 from pokdeng.settlement import tally
 from pokdeng.settlement.counting import count_refunds, count_round
-from pokdeng.settlement.finished import HEADER, Finished, encode_note, note_of_shoe, note_of_table
+from pokdeng.settlement.finished import HEADER, Finished, encode_note, note_of_shoe
 from pokdeng.settlement.shown import players_of, shown
 from pokdeng.settlement.voice import totals_of
 from pokdeng.stream.port import Message
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pokdeng.ledger.port import Answer, Source
-    from pokdeng.rounds import Result
+    from pokdeng.rounds import Result, Table
     from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.book import Book, Ending, Entry
+    from pokdeng.settlement.finished import TableNote
     from pokdeng.settlement.house import House
 
 REVISION = 1
@@ -53,7 +54,7 @@ class Closing:
 
     __slots__ = (
         "_at", "_batch", "_bets", "_book", "_common", "_ending", "_headers", "_house", "_ids", "_on_said", "_options",
-        "_partition", "_result", "_source",
+        "_partition", "_result", "_snapshot", "_source",
     )  # fmt: skip
 
     def __init__(
@@ -65,8 +66,9 @@ class Closing:
         book: Book,
         ending: Ending,
         on_said: Callable[[Book, Finished], None],
+        snapshot: Callable[[Table, int], TableNote | None],
     ) -> None:
-        """`on_said` is called once the round's own record is acknowledged."""
+        """`on_said` is called once the round's own record is acknowledged; `snapshot` makes one of its table."""
         self._batch = batch
         self._house = house
         self._source = source
@@ -74,6 +76,7 @@ class Closing:
         self._book = book
         self._ending = ending
         self._on_said = on_said
+        self._snapshot = snapshot
         end = ending.round.cancelled or ending.round.completed
         if end is None:
             raise ValueError(f"round {book.round_id} of {book.table_id} has not ended")
@@ -194,7 +197,7 @@ class Closing:
             totals=sums,
             deal=None if self._result is None else "".join(str(card) for card in round_.places),
             shoe=note_of_shoe(ending.shoe),
-            table=None if ending.table is None else note_of_table(ending.table, at.mark.offset),
+            table=None if ending.table is None else self._snapshot(ending.table, at.mark.offset),
         )
         totals = totals_of(sums)
         fact: RoundSettled | RoundRefunded

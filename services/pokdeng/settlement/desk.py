@@ -14,10 +14,10 @@ from pokdeng.events.inputs import BetCancelled, BetPlaced, BettingClosed, RoundO
 from pokdeng.events.reasons import BetReason, CancelReason
 from pokdeng.ledger.port import Source
 from pokdeng.settlement.aftermath import Aftermath, ending_of
+from pokdeng.settlement.aside import Aside, impossible_by
 from pokdeng.settlement.betting import Betting
 from pokdeng.settlement.book import Book, Ending
 from pokdeng.settlement.closing import Closing
-from pokdeng.settlement.finished import note_of_table
 from pokdeng.settlement.floor import Floor
 from pokdeng.settlement.keys import KeyCheck
 from pokdeng.settlement.memory import Recalled, mark_note, round_page, shoe_note, table_note
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pokdeng.events.inputs import BetEvent, TableEvent
     from pokdeng.events.reasons import HoldReason
     from pokdeng.ledger.port import Note
-    from pokdeng.rounds import Applied, Mark, Refused, Table
+    from pokdeng.rounds import Applied, Mark, Refused, RoundEvent, Table, Verdict
     from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.finished import Finished, TableNote
     from pokdeng.settlement.house import House
@@ -68,6 +68,7 @@ class Desk:
         """What is acknowledged up to; reading is ahead of it."""
         self.newest: list[tuple[int, int] | None] = [None, None]
         """Offset and broker time of the newest acknowledged record of each side."""
+        self.aside = Aside(self, self.books, held_ms=house.held_ms)
         self._house = house
         self._waiting: list[Book] = []
         """Rounds whose betting is over, but not sealed."""
@@ -180,6 +181,12 @@ class Desk:
         if verdict.held is not None:
             self._held(record, event, table, verdict.held)
 
+    def changed(self, offset: int, event: RoundEvent, verdict: Verdict) -> None:
+        """An event changed its round: a round that is put aside is folded again from these."""
+        book = self.books.get((event.table_id, event.round_id))
+        if book is not None:
+            book.changed_by(offset, impossible_by(verdict))
+
     def repeated(self, record: Record) -> None:
         """An event says what is known."""
         self._batch.duplicate(record)
@@ -191,6 +198,7 @@ class Desk:
         book = self.books.get((table.table_id, round_id))
         if book is not None:
             book.table_round = round_
+            book.held_ms = record.timestamp
 
     # Bets on rounds that are not open here
 
@@ -250,13 +258,15 @@ class Desk:
         book.is_closing = True
         if self._is_before_another(book):
             ending = Ending(ending.round, ending.shoe, None)
-        Closing(self._batch, self._house, self.source, self.partition, book, ending, self._said).begin()
+        Closing(
+            self._batch, self._house, self.source, self.partition, book, ending, self._said, self.aside.snapshot
+        ).begin()
 
     def _is_before_another(self, book: Book) -> bool:
         """Whether another round of the table, or a correction, will be said after it: no snapshot may absorb that."""
         if self.revisions and self.revisions.has_table(book.table_id):
             return True
-        return any(other.table_id == book.table_id and not other.is_closing for other in self.books.values())
+        return self.aside.is_going_on(book.table_id)
 
     def _said(self, book: Book, finished: Finished) -> None:
         key = (book.table_id, book.round_id)
@@ -264,27 +274,40 @@ class Desk:
         self.revisions.said(key, finished)
         self.finished[key] = finished
         self._house.voice.forget_round(*key)
-        if finished.table is not None:
-            self.floor.said(book.table_id, finished.table)
+        self._table_said(book.table_id, finished.table)
 
     def revision_said(self, key: Key, finished: Finished) -> None:
         """A revision of a settled round is acknowledged."""
         self.revisions.said(key, finished)
         self.finished[key] = finished
-        if finished.table is not None:
-            self.floor.said(key[0], finished.table)
+        self._table_said(key[0], finished.table)
+
+    def _table_said(self, table_id: TableId, snapshot: TableNote | None) -> None:
+        if snapshot is not None:
+            self.floor.said(table_id, snapshot)
+            self.aside.said(table_id, snapshot)
+
+    def put_back(self, book: Book) -> None:
+        """A round that was put aside is known again."""
+        self.books[book.table_id, book.round_id] = book
+        if book.wait_ms is not None and book.seal is None:
+            self._waiting.append(book)
 
     def may_absorb(self, key: Key) -> bool:
         """Whether a snapshot of the table may be said with a revision of this round, or before it."""
         table_id = key[0]
-        is_ending = any(book.table_id == table_id and not book.is_closing for book in self.books.values())
-        return not is_ending and not self.revisions.has_table(table_id, but=key)
+        return not self.aside.is_going_on(table_id) and not self.revisions.has_table(table_id, but=key)
 
     def cause(self, mark: Mark) -> Cause:
         """A table event as the cause of facts."""
         return Cause(self._house.topics.table_events, self.partition, mark.offset)
 
     # Progress
+
+    @property
+    def log_time_ms(self) -> int:
+        """The newest broker time that is acknowledged; 0 before the first."""
+        return max((place[1] for place in self.newest if place is not None), default=0)
 
     @property
     def is_ending(self) -> bool:
@@ -304,23 +327,28 @@ class Desk:
         """The broker times since when a replay needs table events, and bets (no later than these); None where none."""
         marks = (self.floor.oldest_needed, self.revisions.oldest_needed)
         event = min((mark for mark in marks if mark is not None), default=None)
-        rounds = [book.table_round.opened.at_ms for book in self.books.values() if book.oldest_needed is not None]
+        rounds = [
+            book.table_round.opened.at_ms if book.absorbed_ms is None else book.absorbed_ms
+            for book in self.books.values()
+            if book.oldest_needed is not None
+        ]
         return (None if event is None else event.at_ms), min(rounds, default=None)
 
     def idle_notes(self) -> list[Note]:
         """Notes of tables where nothing is going on, that would keep the log for nothing. Then call `noted_idle`."""
-        busy = {table_id for table_id, _ in self.books}
-        self._idle = {
-            table.table_id: note_of_table(table, as_of)
-            for table, as_of in self.floor.idle(self.next_event)
-            if table.table_id not in busy and not self.revisions.has_table(table.table_id)
-        }
+        self._idle = {}
+        for table, as_of in self.floor.idle(self.next_event, self.aside.asking):
+            table_id = table.table_id
+            if not self.aside.is_going_on(table_id, closing_too=True) and not self.revisions.has_table(table_id):
+                note = self.aside.snapshot(table, as_of)
+                if note is not None:
+                    self._idle[table_id] = note
         return [table_note(self.source, table_id, note) for table_id, note in self._idle.items()]
 
     def noted_idle(self) -> None:
         """The notes of `idle_notes` are written."""
         for table_id, note in self._idle.items():
-            self.floor.said(table_id, note)
+            self._table_said(table_id, note)
         self._idle = {}
 
     def passed(self, next_event: int, next_bet: int) -> dict[Key, Finished]:

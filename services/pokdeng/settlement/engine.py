@@ -20,6 +20,7 @@ from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.loss import Loss
 from pokdeng.settlement.owned import Owned
 from pokdeng.settlement.progress import Progress
+from pokdeng.settlement.putting_back import put_back
 from pokdeng.settlement.recall import recall
 from pokdeng.settlement.recovery import read_back
 from pokdeng.settlement.restoring import wall_ms
@@ -142,9 +143,12 @@ class Engine:
                 self._read_before = await check_same_log(
                     self._transport, self._ledger, topics, desks, self.owned.cashiers
                 )
-                return sum([await read_back(self._transport, topics, desk) for desk in desks])
+                read = sum([await read_back(self._transport, topics, desk) for desk in desks])
+                await put_back(self._transport, self._ledger, self._house, desks)
             except LedgerLostError as lost:
                 await self._loss.restored(lost, self.owned.sources)
+            else:
+                return read
 
     async def revoked(self) -> None:
         """Finish what is under way, commit, forget. Within `REVOKE_WITHIN_S`, or without the commit."""

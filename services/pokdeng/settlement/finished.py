@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from pokdeng.events.ids import RoundId
 from pokdeng.rounds import Places, Round, Shoe, Table
-from pokdeng.rules import Card, parse_copies
+from pokdeng.rules import Card, parse_copies, without_card
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pokdeng.events.ids import RoundId, ShoeId, TableId
+    from pokdeng.events.ids import ShoeId, TableId
     from pokdeng.rounds import Mark
 
 HEADER = "pokdeng-resume"
@@ -45,16 +44,53 @@ class ShoeNote(msgspec.Struct, frozen=True, array_like=True):
         )
 
 
-class TableNote(msgspec.Struct, frozen=True):
-    """A table at a point where none of its rounds was open: all its events up to `as_of` are absorbed in this."""
+class HeldNote(msgspec.Struct, frozen=True, array_like=True):
+    """A round that was put aside: held for long, so that its table's snapshot was taken over its head.
+
+    No card is told, for its betting may be open: its events are read again. Offsets are of `table-events` and `bets`.
+    """
+
+    round_id: str
+    shoe_id: str
+    events: tuple[int, ...]
+    """Those that changed it, its opening first."""
+    impossible: dict[int, str]
+    """Which of them were no cards of its shoe, and why: another time its shoe is another."""
+    is_incomplete: bool
+    opened_ms: int
+    closed_ms: int | None
+    held_ms: int
+    """The broker time of what made it held."""
+    first_bet: int | None
+    bets_below: int
+    """All its bets and cancels below are decided and said."""
+    seal: int | None
+    """Where its betting was sealed, if that lies below, too."""
+    bets: int
+    """How many of those bets stood."""
+    taken: dict[str, int]
+    """What they took, by currency, minor units."""
+
+
+class TableNote(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A table when no round of it was going on: all its events up to `as_of` are absorbed in this.
+
+    Rounds that are put aside are named in `held`; their cards are not counted in `shoes`.
+    """
 
     as_of: int
     newest_shoe: str | None
     newest_round: str | None
     shoes: tuple[ShoeNote, ...]
+    held: tuple[HeldNote, ...] = ()
+
+    @property
+    def point(self) -> tuple[int, int]:
+        """Of two notes of a table that with the later point is the newer."""
+        return self.as_of, max((held.bets_below for held in self.held), default=0)
 
     def table(self, table_id: TableId) -> Table:
-        """The table as rounds know it."""
+        """The table as rounds know it, but for what is put aside."""
         shoes = {_shoe_id(note.shoe_id): note.shoe() for note in self.shoes}
         newest = None if self.newest_shoe is None else _shoe_id(self.newest_shoe)
         return Table(table_id, shoes, newest, _round_id(self.newest_round), {})
@@ -117,10 +153,40 @@ def note_of_shoe(shoe: Shoe) -> ShoeNote:
     return ShoeNote(shoe.shoe_id, shoe.decks, str(shoe.burn_card), shoe.gone, f"{shoe.copies:x}", shoe.last_round)
 
 
-def note_of_table(table: Table, as_of: int) -> TableNote:
-    """A table without open rounds, to be kept: its newest shoe is all it needs to go on."""
-    shoes: Iterable[Shoe] = () if table.newest_shoe is None else (table.shoes[table.newest_shoe],)
-    return TableNote(as_of, table.newest_shoe, table.newest_round, tuple(note_of_shoe(shoe) for shoe in shoes))
+def note_of_table(table: Table, as_of: int, held: tuple[HeldNote, ...] = ()) -> TableNote:
+    """A table without open rounds, to be kept: its newest shoe is all it needs to go on; besides those of `held`."""
+    needed = dict.fromkeys([table.newest_shoe, *(_shoe_id(note.shoe_id) for note in held)])
+    shoes = {shoe_id: table.shoes[shoe_id] for shoe_id in needed if shoe_id is not None}
+    for note in held:
+        round_ = table.rounds[RoundId(note.round_id)]
+        shoe = shoes[round_.shoe_id]
+        for card in round_.places:
+            if card is not None:
+                shoe = shoe._replace(gone=shoe.gone - 1, copies=without_card(shoe.copies, card))
+        shoes[round_.shoe_id] = shoe
+    notes = tuple(note_of_shoe(shoe) for shoe in shoes.values())
+    return TableNote(as_of, table.newest_shoe, table.newest_round, notes, held)
+
+
+def newer_of(one: TableNote, other: TableNote) -> TableNote:
+    """The newer of two notes of a table.
+
+    What either says of the bets of a round that both put aside is true for good: the most of it is kept.
+    """
+    newer, older = (one, other) if one.point >= other.point else (other, one)
+    known = {held.round_id: held for held in older.held}
+    held = tuple(_said_more(held, known.get(held.round_id)) for held in newer.held)
+    return newer if held == newer.held else msgspec.structs.replace(newer, held=held)
+
+
+def _said_more(held: HeldNote, other: HeldNote | None) -> HeldNote:
+    if other is None:
+        return held
+    most = max(held, other, key=lambda note: note.bets_below)
+    seals = [note.seal for note in (held, other) if note.seal is not None]
+    return msgspec.structs.replace(
+        held, bets_below=most.bets_below, bets=most.bets, taken=most.taken, seal=min(seals, default=None)
+    )
 
 
 def revised_note(

@@ -10,16 +10,19 @@ from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
 from pokdeng.events.inputs import CardCorrected, RoundOpened, ShoeStarted
+from pokdeng.ledger.port import LedgerCorruptError
 from pokdeng.rounds import Applied, Mark, Refused, Table, Verdict, evolve, place_of
+from pokdeng.rules import with_card
 from pokdeng.settlement.bygone import Dealt, counted_again, of_the_past
+from pokdeng.settlement.finished import newer_of
 from pokdeng.settlement.late import late_event
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from pokdeng.events.ids import RoundId, TableId
     from pokdeng.events.inputs import TableEvent
-    from pokdeng.rounds import RoundEvent
+    from pokdeng.rounds import Round, RoundEvent
     from pokdeng.settlement.aftermath import Aftermath
     from pokdeng.settlement.bygone import Past
     from pokdeng.settlement.finished import Finished, TableNote
@@ -38,6 +41,9 @@ class FloorListener(Protocol):
 
     def refused(self, record: Record, event: TableEvent, table: Table, verdict: Refused) -> None:
         """The event cannot be used; it may have made its round held."""
+
+    def changed(self, offset: int, event: RoundEvent, verdict: Verdict) -> None:
+        """The event at `offset` changed its round."""
 
 
 class Floor:
@@ -72,13 +78,33 @@ class Floor:
         if noted is not None:
             self.read_back(table_id, noted)
         snapshot = self._snapshots.get(table_id)
+        if snapshot is not None and snapshot.held:
+            raise LedgerCorruptError(f"table {table_id} has rounds put aside, and is not known for it")
         self._tables[table_id] = Table(table_id) if snapshot is None else snapshot.table(table_id)
+
+    def put_back(self, table_id: TableId, rounds: Iterable[tuple[Round, bool]]) -> None:
+        """Begin to know a table with rounds that were put aside; those told False are over and said by now."""
+        table = self._snapshots[table_id].table(table_id)
+        shoes, standing = dict(table.shoes), {}
+        for round_, is_there in rounds:
+            shoe = shoes[round_.shoe_id]
+            for card in round_.places:
+                if card is not None:
+                    shoe = shoe._replace(gone=shoe.gone + 1, copies=with_card(shoe.copies, card))
+            shoes[round_.shoe_id] = shoe
+            if is_there:
+                standing[round_.round_id] = round_
+        self._tables[table_id] = table._replace(shoes=shoes, rounds=standing)
 
     def read_back(self, table_id: TableId, snapshot: TableNote) -> None:
         """A snapshot that was said before; only before the table is loaded."""
         known = self._snapshots.get(table_id)
-        if known is None or known.as_of < snapshot.as_of:
-            self._snapshots[table_id] = snapshot
+        self._snapshots[table_id] = snapshot if known is None else newer_of(known, snapshot)
+
+    @property
+    def put_aside(self) -> Iterable[TableId]:
+        """Tables whose newest snapshot was taken over the head of a held round."""
+        return [table_id for table_id, snapshot in self._snapshots.items() if snapshot.held]
 
     def fold(self, record: Record, event: TableEvent, memory: Recalled) -> None:
         """Fold one event of a loaded table; `memory` is what was recalled for it."""
@@ -97,6 +123,8 @@ class Floor:
         after, verdict = evolve(table, event, mark, window_ms=self._window_ms)
         if after is not table:
             self._changed(after, mark)
+            if not isinstance(event, ShoeStarted | RoundOpened):
+                self._listener.changed(offset, event, verdict)
             if self._is_all_told(record, event, table, after, verdict):
                 return
         self._tell(record, event, after, verdict)
@@ -180,7 +208,7 @@ class Floor:
     def said(self, table_id: TableId, snapshot: TableNote) -> None:
         """A snapshot is acknowledged: what it has absorbed is needed no more."""
         known = self._snapshots.get(table_id)
-        if known is None or known.as_of < snapshot.as_of:
+        if known is None or known.point < snapshot.point:
             self._snapshots[table_id] = snapshot
             since = self._since.get(table_id)
             while since and since[0].offset <= snapshot.as_of:
@@ -190,15 +218,20 @@ class Floor:
         """The newest snapshot of a table."""
         return self._snapshots.get(table_id)
 
-    def idle(self, below: int) -> Iterable[tuple[Table, int]]:
-        """Tables with none of their rounds going on, but with events since their snapshot, all below an offset.
+    def idle(self, below: int, besides: Collection[TableId]) -> Iterable[tuple[Table, int]]:
+        """Tables with no round going on that is not held, but with events since their snapshot, all below an offset.
 
-        With the offset of the newest event. A snapshot of them lets the log move on.
+        With the offset of the newest event. A snapshot of them lets the log move on. `besides`: tables that ask for a
+        newer one without an event, if they have one.
         """
         for table_id, since in self._since.items():
             table = self._tables[table_id]
-            if since and since[-1].offset < below and all(round_.is_over for round_ in table.rounds.values()):
+            if since and since[-1].offset < below and all(one.is_over or one.is_held for one in table.rounds.values()):
                 yield table, since[-1].offset
+        for table_id in besides:
+            snapshot = self._snapshots.get(table_id)
+            if snapshot is not None and not self._since.get(table_id):
+                yield self._tables[table_id], snapshot.as_of
 
     def forget_round(self, table_id: TableId, round_id: RoundId) -> None:
         """A round is finished and noted: it leaves memory."""

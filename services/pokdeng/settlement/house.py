@@ -27,5 +27,7 @@ class House:
     table_partitions: int
     """Partitions of table-events, bets and rounds."""
     funds_partitions: int
+    held_ms: int = 600_000
+    """A round that is held for so long, by broker time, is put aside: it keeps nothing of the log any more."""
     quiet_ms: int = 60_000
     """How long a source that changed hands may be spoken of by its earlier owner: until it begins to, and a request."""

@@ -5,11 +5,13 @@
 | `round|TABLE|ROUND` | `m` | the finished round (`finished.Finished`) |
 | | `b|BET` | a bet refused while the round was not open here (`[offset, account, bet, stake, currency, reason]`) |
 | | `x|ACCOUNT|BET` | a refused cancel (`[offset, reason]`) |
+| | `h` | nothing: the round is put aside, and its page lives until it is finished |
 | | `e|TYPE|EVENT` | a table event that came after the round's end (`late.LateEvent`) |
 | `shoe|TABLE|SHOE` | `m` | a started shoe (`[offset, decks, burn card]`) |
 | | `c` | its counts when the next shoe was started (`[offset, finished.ShoeNote]`) |
 | | `d|OFFSET` | what a table event changed of them since (`[cards gone, copies]`) |
 | `table|TABLE` | `m` | the table when none of its rounds was open (`finished.TableNote`) |
+| `aside` | TABLE | `1` where the table's page has rounds put aside, `0` where it has none any more |
 | `log|TOPIC|PARTITION` | `m` | the newest acknowledged record of an input partition (`anchors`) |
 
 Pages of rounds and shoes live for `--remember`; the others for ever. Nothing here moves money.
@@ -23,7 +25,7 @@ import msgspec
 
 from pokdeng.events.ids import AccountId, BetId
 from pokdeng.events.reasons import CancelReason
-from pokdeng.ledger.port import Note
+from pokdeng.ledger.port import FOR_EVER, Note
 from pokdeng.settlement.book import Stray
 from pokdeng.settlement.finished import Finished, TableNote, decode_finished, decode_table, encode_note, note_of_shoe
 from pokdeng.settlement.late import decode_late
@@ -43,7 +45,13 @@ MARK = "m"
 BET = "b"
 CANCEL = "x"
 LATE = "e"
+HELD = "h"
 """The kinds of fields; what they are about follows behind a `|`."""
+
+TABLE = "table"
+"""The kind of a table's page."""
+ASIDE_PAGE = "aside"
+ASIDE, NOT_ASIDE = b"1", b"0"
 
 _StrayNote = tuple[int, str, str, int, str, str]
 _CancelNote = tuple[int, str]
@@ -61,7 +69,7 @@ def shoe_page(table_id: TableId, shoe_id: ShoeId) -> str:
 
 def table_page(table_id: TableId) -> str:
     """The page of a table."""
-    return f"table|{table_id}"
+    return f"{TABLE}|{table_id}"
 
 
 class RoundMemory:
@@ -127,6 +135,16 @@ def mark_note(source: Source, page: str, finished: Finished, ttl_ms: int) -> Not
 def table_note(source: Source, table_id: TableId, note: TableNote) -> Note:
     """Remember a table at a point where none of its rounds was open."""
     return Note(source, table_page(table_id), MARK, encode_note(note), False, None)
+
+
+def aside_note(source: Source, table_id: TableId, *, is_aside: bool) -> Note:
+    """Remember of a table whether rounds of it are put aside: to be written before its page says so."""
+    return Note(source, ASIDE_PAGE, table_id, ASIDE if is_aside else NOT_ASIDE, False, None)
+
+
+def kept_note(source: Source, table_id: TableId, round_id: RoundId) -> Note:
+    """Have a round's page live on."""
+    return Note(source, round_page(table_id, round_id), HELD, b"", False, FOR_EVER)
 
 
 def shoe_note(source: Source, table_id: TableId, shoe: Shoe, offset: int, ttl_ms: int) -> Note:

@@ -13,8 +13,8 @@ import msgspec
 from pokdeng.events.ids import RoundId, ShoeId, TableId
 from pokdeng.ledger.port import Source
 from pokdeng.ledger.restoring import RestoredNote
-from pokdeng.settlement.finished import Finished, TableNote, decode_finished, decode_table, encode_note
-from pokdeng.settlement.memory import BET, CANCEL, MARK, round_page, shoe_page, table_page
+from pokdeng.settlement.finished import Finished, TableNote, decode_finished, decode_table, encode_note, newer_of
+from pokdeng.settlement.memory import ASIDE, ASIDE_PAGE, BET, CANCEL, MARK, round_page, shoe_page, table_page
 
 if TYPE_CHECKING:
     from pokdeng.ledger.port import Note
@@ -58,8 +58,7 @@ class Past:
     def know_table(self, table_id: str, note: TableNote) -> None:
         """A snapshot of a table; the newest counts."""
         known = self._tables.get(table_id)
-        if known is None or known.as_of < note.as_of:
-            self._tables[table_id] = note
+        self._tables[table_id] = note if known is None else newer_of(known, note)
 
     def know_noted_table(self, table_id: str, raw: bytes) -> None:
         """A snapshot as it was said when it was noted."""
@@ -71,9 +70,13 @@ class Past:
 
     def of_tables(self) -> list[RestoredNote]:
         """Of the tables: the newest snapshot of each."""
+        aside = [table_id for table_id, note in self._tables.items() if note.held]
         return [
-            RestoredNote(table_page(TableId(table_id)), MARK, note, False, None)
-            for table_id, note in self.tables().items()
+            *(RestoredNote(ASIDE_PAGE, table_id, ASIDE, False, None) for table_id in aside),
+            *(
+                RestoredNote(table_page(TableId(table_id)), MARK, note, False, None)
+                for table_id, note in self.tables().items()
+            ),
         ]
 
 

@@ -100,7 +100,21 @@ class Progress:
         await self._recall_tables()
         notes = [note for desk, over in self._passed for note in desk.notes_of(over)]
         if notes:
-            await self._ledger.remember(notes)
+            await self._remember(desks, notes)
+
+    async def _remember(self, desks: Iterable[Desk], notes: list[Note]) -> None:
+        """Write notes, tables' snapshots among them; before it, which of these have rounds put aside."""
+        before: list[Note] = []
+        after: list[Note] = []
+        for desk in desks:
+            of_desk = [note for note in notes if note.source == desk.source]
+            before += desk.aside.notes_before(desk.source, of_desk)
+            after += desk.aside.notes_after(desk.source, of_desk)
+        if before:
+            await self._ledger.remember(before)
+        await self._ledger.remember(notes)
+        if after:
+            await self._ledger.remember(after)
 
     async def _recall_tables(self) -> None:
         """Tables that were only read back may be noted as they were later: an older note must not replace that."""
@@ -124,7 +138,7 @@ class Progress:
             notes.extend(desk.idle_notes())
         if notes:
             await self._say_idle(notes)
-            await self._ledger.remember(notes)
+            await self._remember(desks, notes)
             for desk in desks:
                 desk.noted_idle()
 

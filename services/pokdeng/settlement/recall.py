@@ -12,6 +12,7 @@ from pokdeng.events.inputs import BetCancelled, BetPlaced, RoundOpened, ShoeStar
 from pokdeng.ledger.port import BetName
 from pokdeng.settlement.another_log import AnotherLogError
 from pokdeng.settlement.bygone import heard_late
+from pokdeng.settlement.fenced import ours
 from pokdeng.settlement.memory import Recalled, round_page, shoe_page, table_page
 from pokdeng.settlement.reviving import Bygone, revive_all
 from pokdeng.stream.merge import FIRST
@@ -135,8 +136,9 @@ async def recall(ledger: Ledger, log: Log, table_events: str, reads_of: list[tup
         pages = needs.pages
         if pages:
             _add_pages(memory, needs, await ledger.recall(pages))
-            for desk, reads in reads_of:
-                _load_tables(desk, reads, memory)
+            async with ours(ledger, [desk.source for desk, _ in reads_of]):
+                for desk, reads in reads_of:
+                    _load_tables(desk, reads, memory)
         elif needs.late:
             names = list(needs.late)
             for name, found in zip(names, await ledger.find_bets(names), strict=True):

@@ -19,7 +19,7 @@ from pokdeng.rounds import result_of
 from pokdeng.rules import RULESET
 from pokdeng.settlement import tally
 from pokdeng.settlement.counting import count_refunds, count_reversed, count_round
-from pokdeng.settlement.finished import HEADER, encode_note, note_of_shoe, note_of_table, revised_note
+from pokdeng.settlement.finished import HEADER, encode_note, note_of_shoe, revised_note
 from pokdeng.settlement.shown import players_of, shown
 from pokdeng.settlement.voice import balance_of, totals_of
 
@@ -250,7 +250,7 @@ class Revision:
             correction.mark,
             totals=totals,
             shoe=note_of_shoe(ending.shoe),
-            table=None if table is None else note_of_table(table, correction.mark.offset),
+            table=None if table is None else desk.aside.snapshot(table, correction.mark.offset),
         )
         fact = self._round_fact(totals)
         self._house.voice.say_round(batch.round_facts, desk.partition, fact, (HEADER, encode_note(finished)))

@@ -63,6 +63,8 @@ class WorkerSettings:
     remember_ms: int = 26 * 3_600_000
     correction_window_ms: int = CORRECTION_WINDOW_MS
     commit_every_s: float = COMMIT_EVERY_S
+    held_ms: int = 600_000
+    """A round that is held for so long, by broker time, keeps nothing of the log any more."""
     quiet_ms: int = 30_000
     """As `House`."""
     http_host: str = "127.0.0.1"
@@ -184,6 +186,7 @@ class Worker:
             voice=Voice(topics, counts),
             remember_ms=self._settings.remember_ms,
             correction_window_ms=self._settings.correction_window_ms,
+            held_ms=self._settings.held_ms,
             quiet_ms=self._settings.quiet_ms,
             table_partitions=counts[topics.table_events],
             funds_partitions=counts[topics.funds],
