@@ -235,6 +235,7 @@ def test_letters_of_a_reason_are_put_back_and_the_rest_is_left() -> None:
         await played.caught_up()
         said = await letters(played, "replay", "--reason", "not_an_event", "--limit", "1", "--yes", "--json")
         assert json.loads(said.stdout)["replayed"] == ["0:2"]
+        await played.caught_up()
 
     play(act)
 

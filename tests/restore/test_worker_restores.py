@@ -110,7 +110,7 @@ class InSmallPieces:
         """Nothing more is waited for."""
 
 
-@pytest.mark.parametrize("at", range(30, 92, 7))
+@pytest.mark.parametrize("at", range(30, 79, 6))
 @pytest.mark.parametrize("loss", ["flushed", "set back", "restarted"])
 def test_a_ledger_lost_in_the_middle_of_a_batch_is_restored(loss: str, at: int) -> None:
     """After any call of any bucket, with two workers; in the end all is exact."""

@@ -92,7 +92,7 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
         mischief = replace(mischief, spent_before_correction=after.choice((0.0, 0.5, 1.0)))
     elif has_long_down:  # what comes twice then is forgotten, and rightly so; the checker remembers for ever
         night_s = _LONGER_THAN_REMEMBERED_S
-        mischief = replace(mischief, duplicates=0.0, conflicts=0.0, transfers=0.0)
+        mischief = replace(mischief, duplicates=0.0, conflicts=0.0, transfers=0.0, late_cancels=0.0)
     beat_ms = rng.choice((3, 6, 20, 20, 60, 250))
     if has_long_down and after.random() < _SLOW:
         beat_ms = 250
