@@ -14,14 +14,14 @@ from tests.simulation.world import run_world
 
 WITHIN = 200
 """Of the fixed worlds of `tests/simulation/test_simulation.py`, which the service passes."""
-FIRST: tuple[int, ...] = (0, 1, 4, 6, 14, 16, 89, 100, 110, 133)
+FIRST: tuple[int, ...] = (0, 1, 4, 6, 14, 16, 89, 100, 110, 133, 207)
 """Worlds in which much is found: tried first."""
 FILES = (of_decisions, of_progress, of_revisions, of_the_ledger)
 
 
 def seeds() -> list[int]:
     """All of them, in the order in which they are tried."""
-    return [*FIRST, *(seed for seed in range(WITHIN) if seed not in FIRST)]
+    return [*FIRST, *(seed for seed in range(WITHIN) if seed not in FIRST)][:WITHIN]
 
 
 @pytest.mark.parametrize("put", MUTANTS, ids=lambda put: put.__name__)
