@@ -28,7 +28,7 @@ RATE = 150.0
 
 
 async def play_while_slots_move(bootstrap: str, folder: Path) -> tuple[Report, int]:
-    """What the checker says, and how often a worker had to be started again."""
+    """What the checker says, and how often a worker found the ledger otherwise than it had left it."""
     async with redis_cluster() as cluster:
         prefix = f"cluster-{uuid.uuid4().hex[:8]}"
         address = Address(bootstrap, cluster.url, prefix)
@@ -71,11 +71,16 @@ async def play_while_slots_move(bootstrap: str, folder: Path) -> tuple[Report, i
                 return not reports[-1].findings
 
             await until(is_settled, within=180, every=2.0, what=lambda: str(reports[-1]))
-            return reports[-1], sum(slot.ends.total() for slot in slots)
+            return reports[-1], _said(folder, '"ledger_lost"')
         finally:
             for slot in slots:
                 await slot.stop()
             await log.stop()
+
+
+def _said(folder: Path, what: str) -> int:
+    """How often the workers logged something."""
+    return sum(path.read_text().count(what) for path in folder.glob("worker-*.log"))
 
 
 @pytest.mark.timeout(600)
@@ -84,6 +89,6 @@ async def play_while_slots_move(bootstrap: str, folder: Path) -> tuple[Report, i
 )
 def test_slots_move_while_the_service_runs(kafka_bootstrap: str, tmp_path: Path) -> None:
     """Every bucket goes to another master: each time the workers look before they write, and nothing is lost."""
-    report, restarts = asyncio.run(play_while_slots_move(kafka_bootstrap, tmp_path))
+    report, looks = asyncio.run(play_while_slots_move(kafka_bootstrap, tmp_path))
     assert report.counts["bet_settled"] > 1_000
-    assert restarts > 0
+    assert looks > 0
