@@ -104,9 +104,9 @@ class Cluster:
             await master.until("CLUSTER INFO", has="'cluster_state': 'ok'")
             await master.until("CLUSTER INFO", has=f"'cluster_known_nodes': '{MASTERS}'")
 
-    async def owner(self, slot: int) -> Master:
-        """Who has a slot."""
-        for first, last, (_, port, *_), *_ in await self.masters[0].ask("CLUSTER SLOTS"):
+    async def owner(self, slot: int, *, asked: Master | None = None) -> Master:
+        """Who has a slot, by the word of one of them."""
+        for first, last, (_, port, *_), *_ in await (asked or self.masters[0]).ask("CLUSTER SLOTS"):
             if first <= slot <= last:
                 return next(master for master in self.masters if master.port == port)
         raise LookupError(slot)
@@ -122,7 +122,18 @@ class Cluster:
             await source.ask("MIGRATE", "127.0.0.1", target.port, "", 0, 5_000, "KEYS", *keys)
         for master in (target, source, *self.masters):
             await master.ask("CLUSTER SETSLOT", slot, "NODE", target.id)
+        await self.agree(slot, target)
         return target
+
+    async def agree(self, slot: int, owner: Master) -> None:
+        """Wait until all say that a slot is its owner's: until then what they tell each other may turn one back."""
+        async with asyncio.timeout(_WITHIN_S):
+            for again in range(2):
+                await asyncio.sleep(0.2 * again)
+                for master in self.masters:
+                    while await self.owner(slot, asked=master) is not owner:
+                        await master.ask("CLUSTER SETSLOT", slot, "NODE", owner.id)
+                        await asyncio.sleep(0.05)
 
 
 @asynccontextmanager
