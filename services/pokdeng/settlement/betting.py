@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pokdeng.events.reasons import BetReason, CancelReason, DeadLetterReason
-from pokdeng.ledger.port import BetState, Hold, Refuse, Status, Withdraw
+from pokdeng.ledger.port import FOR_EVER, BetState, Hold, Refuse, Status, Withdraw
 from pokdeng.rounds import is_in_time, refusal_of_bet, refusal_of_cancel
 from pokdeng.settlement.book import REFUSED, TAKEN, WITHDRAWN, Book, Entry
 from pokdeng.settlement.memory import cancel_note
@@ -249,6 +249,6 @@ class Betting:
 
     def _refuse_cancel(self, record: Record, cancel: BetCancelled, book: Book, reason: CancelReason) -> None:
         book.cancels[cancel.account_id, cancel.bet_id] = (record.offset, reason)
-        ttl_ms = None if book.absorbed else self._house.remember_ms  # the page of one that is put aside lives on
-        self.batch.notes.append(cancel_note(self._source, record.offset, cancel, reason, ttl_ms))
+        # What is known of an unfinished round does not expire: its time begins when the round is noted as finished.
+        self.batch.notes.append(cancel_note(self._source, record.offset, cancel, reason, FOR_EVER))
         self._voice.cancel_rejected(self.batch, record, cancel, reason)
