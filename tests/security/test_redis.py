@@ -15,7 +15,7 @@ from redis.exceptions import NoPermissionError
 from pokdeng import ledger as ledger_package
 from pokdeng.events.ids import TransferId
 from pokdeng.events.reasons import TransferKind
-from pokdeng.ledger.port import BetState, LedgerError, LedgerUnavailableError, Note
+from pokdeng.ledger.port import FOR_EVER, BetState, LedgerError, LedgerUnavailableError, Note
 from pokdeng.ledger.redis_ledger import RedisLedger
 from pokdeng.ledger.restoring import After, RestoredBet, RestoredNote, RestoredRound, RestoredTransfer
 from tests.ledger.world import (
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.timeout(120)
 
-ELSEWHERE = ("select", "cluster|slots")
-"""Needed for a database other than 0, and on a Redis Cluster."""
+ELSEWHERE = ("select", "cluster|slots", "wait")
+"""Needed for a database other than 0, on a Redis Cluster, and where replicas are waited for."""
 SETTLEMENT, READER = "pokdeng-settlement", "pokdeng-reader"
 
 
@@ -72,6 +72,7 @@ async def all_work(settings: RedisSettings) -> None:
         await ledger.apply([withdraw(second, 5), settle(first, 3_000)])
         await ledger.remember([Note(TABLES, "page", "field", b"value", keep_first=True, ttl_ms=60_000)])
         await ledger.remember([Note(TABLES, "page", "field", b"other", keep_first=False, ttl_ms=None)])
+        await ledger.remember([Note(TABLES, "page", "field", b"other", keep_first=False, ttl_ms=FOR_EVER)])
         assert await ledger.recall(["page"]) == [{"field": b"other"}]
         assert len((await ledger.round_bets([round_of(first)]))[0]) == 3
         assert (await ledger.find_bets([name_of(first)]))[0]
