@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Final
 
 import click
+
+from pokdeng.cli.lazy import LazyGroup
 
 _COMMANDS: Final = {
     "demo": "demo",
@@ -23,21 +24,11 @@ _COMMANDS: Final = {
 """Each command's module here, in the order of `--help`."""
 
 
-class _Commands(click.Group):
-    """Loads a command's module only when it is needed: `pokdeng explain` should not wait for Kafka's client."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
-        module = _COMMANDS.get(cmd_name)
-        if module is None:
-            return None
-        command: click.Command = import_module(f"{__name__}.{module}").command
-        return command
-
-
-@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.command(
+    cls=LazyGroup,
+    modules=_COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
 @click.version_option(package_name="pokdeng-settlement", message="%(version)s")
 def main() -> None:
     """Settlement of live Pok Deng: bets and cards from Kafka, exact balances in Redis, every decision an event.

@@ -34,14 +34,7 @@ if TYPE_CHECKING:
 @click.command("checkpoint")
 @options.kafka
 @options.prefix
-@options.option(
-    "--remember",
-    "remember_ms",
-    type=options.Duration(),
-    default="26h",
-    show_default=True,
-    help="How long the ids of bets, rounds and shoes are remembered: as the workers have it.",
-)
+@options.remember("How long the ids of bets, rounds and shoes are remembered: as the workers have it.")
 @options.as_json
 def command(*, prefix: str, remember_ms: int, as_json: bool, **kafka: Any) -> None:
     """Close the books at this point of the log: a restore begins there instead of at the log's beginning.

@@ -37,21 +37,8 @@ if TYPE_CHECKING:
 @options.redis
 @options.prefix
 @options.buckets
-@options.option(
-    "--group",
-    type=options.Name(),
-    default="pokdeng-settlement",
-    show_default=True,
-    help="The workers' consumer group: what it has committed is answered.",
-)
-@options.option(
-    "--remember",
-    "remember_ms",
-    type=options.Duration(),
-    default="26h",
-    show_default=True,
-    help="How long the ids of bets, rounds and shoes are remembered: as the workers have it.",
-)
+@options.group("The workers' consumer group: what it has committed is answered.")
+@options.remember("How long the ids of bets, rounds and shoes are remembered: as the workers have it.")
 @options.option(
     "--patience",
     "patience_ms",

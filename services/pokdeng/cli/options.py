@@ -162,6 +162,18 @@ buckets = option(
     show_default=True,
     help="Buckets of the ledger; fixed when it is created.",
 )
+
+
+def group(says: str) -> Callable[[_Command], _Command]:
+    """The workers' consumer group; `says` what it is to this command."""
+    return option("--group", type=Name(), default="pokdeng-settlement", show_default=True, help=says)
+
+
+def remember(says: str) -> Callable[[_Command], _Command]:
+    """How long ids are remembered, milliseconds; `says` what it is to this command."""
+    return option("--remember", "remember_ms", type=Duration(), default="26h", show_default=True, help=says)
+
+
 as_json = option("--json", "as_json", is_flag=True, help="Answer with JSON.")
 
 _FILE = click.Path(exists=True, dir_okay=False)

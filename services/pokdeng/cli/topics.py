@@ -119,9 +119,7 @@ class Principal(click.ParamType):
 
 @command.command("acls")
 @options.prefix
-@options.option(
-    "--group", type=options.Name(), default="pokdeng-settlement", show_default=True, help="The workers' group."
-)
+@options.group("The workers' group.")
 @options.option(
     "--principal",
     "principals",

@@ -41,9 +41,7 @@ END_WITHIN_S = 1.0
 @options.kafka
 @options.redis
 @options.prefix
-@options.option(
-    "--group", type=options.Name(), default="pokdeng-settlement", show_default=True, help="The consumer group."
-)
+@options.group("The consumer group.")
 @options.option(
     "--instance-id",
     type=options.Name(),
@@ -74,14 +72,7 @@ END_WITHIN_S = 1.0
     default=None,
     help="Settings file of currencies and stakes.",
 )
-@options.option(
-    "--remember",
-    "remember_ms",
-    type=options.Duration(),
-    default="26h",
-    show_default=True,
-    help="How long the ids of bets, rounds and shoes are remembered; at least the correction window + 2h.",
-)
+@options.remember("How long the ids of bets, rounds and shoes are remembered; at least the correction window + 2h.")
 @options.option(
     "--correction-window",
     "correction_window_ms",
