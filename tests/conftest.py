@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import structlog
 
 from pokdeng.ledger.embedded import EmbeddedServer, server_binary
 from pokdeng.ledger.port import LedgerError
@@ -58,6 +59,14 @@ def pytest_configure() -> None:
     """Where Redis is required, an address must be given."""
     if _IS_REDIS_REQUIRED and not _GIVEN_REDIS:
         raise pytest.UsageError("POKDENG_REQUIRE_REDIS=1, but POKDENG_TEST_REDIS names no server")
+
+
+@pytest.fixture(autouse=True)
+def _logs_as_before() -> Iterator[None]:
+    """A command that a test calls in this process sets up the logs: not for the tests after it."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
 
 
 @pytest.fixture(scope="session")

@@ -26,8 +26,8 @@ def set_up_logs(level: str = "info") -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(number),
+        # Not cached on first use: a few lines a minute gain nothing, and what is cached can't be captured or reset.
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
-        cache_logger_on_first_use=True,
     )
     logging.basicConfig(level=max(number, logging.WARNING), format="%(levelname)s %(name)s %(message)s")
 
