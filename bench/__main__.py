@@ -13,6 +13,7 @@ import time
 import uuid
 from dataclasses import dataclass, replace
 
+from bench.ends import count, wait_for
 from bench.latency import latencies_ms, percentile
 from bench.load import Load, Player, play_backlog, play_deposits, play_steadily
 from bench.processes import cpu_seconds, peak_rss_mb, redis_cpu_seconds, worker
@@ -20,7 +21,6 @@ from bench.yardstick import REFERENCE_US, yardstick_beside
 from pokdeng.cli.connect import create_topics, topic_specs
 from pokdeng.ledger.embedded import embedded_server
 from pokdeng.stream.kafka import KafkaLog, KafkaSettings
-from pokdeng.stream.port import TopicPartition
 from pokdeng.wire import Topics
 from tests.support.kafka import kafka_for_tests
 
@@ -58,7 +58,7 @@ class Steady:
     rss_mb: float
 
 
-async def _create(settings: KafkaSettings, topics: Topics, partitions: int) -> None:
+async def create_stamped(settings: KafkaSettings, topics: Topics, partitions: int) -> None:
     """The topics, with the facts stamped by the broker too: latencies are differences of its times."""
     stamped = (topics.bet_decisions, topics.settlements)
     specs = topic_specs(topics, partitions=partitions, replication=1)
@@ -73,18 +73,6 @@ async def _create(settings: KafkaSettings, topics: Topics, partitions: int) -> N
     )
 
 
-async def _count(log: KafkaLog, topic: str, partitions: int) -> int:
-    return sum((await log.end_offsets([TopicPartition(topic, number) for number in range(partitions)])).values())
-
-
-async def _wait_for(log: KafkaLog, topic: str, partitions: int, count: int, *, seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while (found := await _count(log, topic, partitions)) < count:
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"{topic} has {found} of {count} after {seconds} s")
-        await asyncio.sleep(0.1)
-
-
 async def measure_backlog(bootstrap: str, waves: int) -> Backlog:
     """One worker against a log full of bets."""
     load, topics = Load(), Topics(f"bench-{uuid.uuid4().hex[:8]}")
@@ -92,11 +80,11 @@ async def measure_backlog(bootstrap: str, waves: int) -> Backlog:
     log = KafkaLog(settings)
     async with embedded_server() as server:
         try:
-            await _create(settings, topics, load.partitions)
+            await create_stamped(settings, topics, load.partitions)
             player = Player(load, topics)
             await play_deposits(log, player)
             async with worker(bootstrap, server.url, topics.prefix):
-                await _wait_for(log, topics.funds_decisions, load.partitions, load.accounts, seconds=120)
+                await wait_for(log, topics.funds_decisions, load.partitions, load.accounts, seconds=120)
                 await asyncio.sleep(1)
             await play_backlog(log, player, waves)
             baseline = await _baseline(bootstrap, topics.bets)
@@ -104,12 +92,12 @@ async def measure_backlog(bootstrap: str, waves: int) -> Backlog:
             async with worker(bootstrap, server.url, topics.prefix) as running:
                 before, begun = cpu_seconds(running.pid), time.monotonic()
                 async with yardstick_beside() as yardstick:
-                    await _wait_for(log, topics.rounds, load.partitions, player.rounds, seconds=900)
+                    await wait_for(log, topics.rounds, load.partitions, player.rounds, seconds=900)
                 seconds = time.monotonic() - begun
                 spent, rss = cpu_seconds(running.pid) - before, peak_rss_mb(running.pid)
             redis = await redis_cpu_seconds(server.url) - redis_before
-            bets = await _count(log, topics.bet_decisions, load.partitions)
-            settled = await _count(log, topics.settlements, load.partitions)
+            bets = await count(log, topics.bet_decisions, load.partitions)
+            settled = await count(log, topics.settlements, load.partitions)
             if bets != player.bets or settled != bets:
                 sys.stderr.write(f"{player.bets} bets, {bets} decided, {settled} settled\n")
         finally:
@@ -132,14 +120,14 @@ async def measure_steady(bootstrap: str, rate: int, seconds: int) -> Steady:
     log = KafkaLog(settings)
     async with embedded_server() as server:
         try:
-            await _create(settings, topics, load.partitions)
+            await create_stamped(settings, topics, load.partitions)
             player = Player(load, topics)
             await play_deposits(log, player)
             async with worker(bootstrap, server.url, topics.prefix) as running:
-                await _wait_for(log, topics.funds_decisions, load.partitions, load.accounts, seconds=120)
+                await wait_for(log, topics.funds_decisions, load.partitions, load.accounts, seconds=120)
                 before = cpu_seconds(running.pid)
                 await play_steadily(log, player, rate=rate, seconds=seconds)
-                await _wait_for(log, topics.rounds, load.partitions, player.rounds, seconds=60)
+                await wait_for(log, topics.rounds, load.partitions, player.rounds, seconds=60)
                 spent, rss = cpu_seconds(running.pid) - before, peak_rss_mb(running.pid)
             decisions = await latencies_ms(log, topics, topics.bet_decisions, load.partitions, skip_ms=WARM_UP_MS)
             settlements = await latencies_ms(log, topics, topics.settlements, load.partitions, skip_ms=WARM_UP_MS)

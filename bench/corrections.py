@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bench.__main__ import _count, _create, _wait_for
+from bench.__main__ import create_stamped
+from bench.ends import count, wait_for
 from bench.load import Load, Player, play_backlog, play_deposits
 from bench.processes import worker
 from pokdeng.ledger.embedded import embedded_server
@@ -72,7 +73,7 @@ class Line:
         """Correct the banker's first card of each, all at once; milliseconds until the last new settlement."""
         settlements = [TopicPartition(self._topics.settlements, number) for number in range(LOAD.partitions)]
         before = await self._log.end_offsets(settlements)
-        records = await _count(self._log, self._topics.rounds, LOAD.partitions)
+        records = await count(self._log, self._topics.rounds, LOAD.partitions)
         events = [TopicPartition(self._topics.table_events, number) for number in range(LOAD.partitions)]
         starts = await self._log.end_offsets(events)
         batch: dict[TopicPartition, list[Message]] = {}
@@ -88,7 +89,7 @@ class Line:
             where = TopicPartition(self._topics.table_events, place.partition)
             batch.setdefault(where, []).append(Message(told["table_id"].encode(), value, ()))
         await self._log.publish(batch)
-        await _wait_for(self._log, self._topics.rounds, LOAD.partitions, records + len(rounds), seconds=600)
+        await wait_for(self._log, self._topics.rounds, LOAD.partitions, records + len(rounds), seconds=600)
         firsts = [await self._log.read(place, starts[place], starts[place] + 1) for place in batch]
         first = min(record.timestamp for records_of in firsts for record in records_of)
         last = 0
@@ -105,17 +106,17 @@ async def measure(bootstrap: str, rounds: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     async with embedded_server() as server:
         try:
-            await _create(KafkaSettings(bootstrap=bootstrap), topics, LOAD.partitions)
+            await create_stamped(KafkaSettings(bootstrap=bootstrap), topics, LOAD.partitions)
             player = Player(LOAD, topics)
             await play_deposits(log, player)
             async with worker(bootstrap, server.url, topics.prefix) as running:
-                await _wait_for(log, topics.funds_decisions, LOAD.partitions, LOAD.accounts, seconds=120)
+                await wait_for(log, topics.funds_decisions, LOAD.partitions, LOAD.accounts, seconds=120)
                 wave = 0
                 for count in (FEW, rounds):
                     while player.rounds < count:
                         await play_backlog(log, player, 1, first=wave)
                         wave += 1
-                    await _wait_for(log, topics.rounds, LOAD.partitions, player.rounds, seconds=1800)
+                    await wait_for(log, topics.rounds, LOAD.partitions, player.rounds, seconds=1800)
                     await asyncio.sleep(3)  # what is finished is committed, and leaves memory
                     found[f"RSS MB after {player.rounds:,} rounds"] = round(rss_mb(running.pid), 1)
                 line = Line(log, topics)

@@ -6,11 +6,12 @@ import asyncio
 import json
 import os
 import re
+import signal
 import sys
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from redis.asyncio import Redis
 
@@ -44,7 +45,26 @@ class RunningWorker:
     """A worker in a process of its own."""
 
     process: asyncio.subprocess.Process
-    port: int
+    port: int = 0
+    events: list[dict[str, Any]] = field(default_factory=list)
+    """What it logged so far."""
+
+    def said(self, event: str) -> dict[str, Any]:
+        """The first event of this name."""
+        return next(one for one in self.events if one["event"] == event)
+
+    async def read(self) -> bool:
+        """Read a line of its log; whether there was one. Errors, and what is no event, are shown."""
+        if self.process.stderr is None:
+            raise RuntimeError("no standard error")
+        line = await self.process.stderr.readline()
+        event = json.loads(line) if line.startswith(b"{") else None
+        if event is not None:
+            self.events.append(event)
+            self.port = event.get("http_port", self.port)
+        if event is None or event["level"] == "error":
+            sys.stderr.buffer.write(line)
+        return bool(line)
 
     @property
     def pid(self) -> int:
@@ -53,43 +73,33 @@ class RunningWorker:
 
 
 @asynccontextmanager
-async def worker(bootstrap: str, redis: str, prefix: str, *, group: str = "bench") -> AsyncIterator[RunningWorker]:
-    """A worker that has its partitions; stopped by SIGTERM at the end."""
+async def worker(
+    bootstrap: str, redis: str, prefix: str, *, group: str = "bench", instance_id: str | None = None
+) -> AsyncIterator[RunningWorker]:
+    """A worker that has its partitions; stopped by SIGTERM at the end, if it was not killed."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "pokdeng",
-        "worker",
-        *("--bootstrap", bootstrap, "--redis", redis, "--prefix", prefix, "--group", group, "--http-port", "0"),
+        *(sys.executable, "-m", "pokdeng", "worker", "--bootstrap", bootstrap, "--redis", redis, "--prefix", prefix),
+        *("--group", group, "--http-port", "0"),
+        *(() if instance_id is None else ("--instance-id", instance_id)),
         stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "POKDENG_LOG_LEVEL": "info"},
     )
-    stderr = process.stderr
-    if stderr is None:
-        raise RuntimeError("no standard error")
-    port = 0
-    while True:
-        line = await stderr.readline()
-        if not line:
+    running = RunningWorker(process)
+    while not any(one["event"] == "assigned" for one in running.events):
+        if not await running.read():
             raise RuntimeError(f"the worker ended with {await process.wait()}")
-        event = json.loads(line) if line.startswith(b"{") else {}
-        if event.get("level") == "error" or not event:
-            sys.stderr.buffer.write(line)
-        port = event.get("http_port", port)
-        if event.get("event") == "assigned":
-            break
-    drain = asyncio.create_task(_drain(stderr))
+
+    async def drain() -> None:
+        while await running.read():
+            pass
+
+    draining = asyncio.create_task(drain())
     try:
-        yield RunningWorker(process, port)
+        yield running
     finally:
         if process.returncode is None:
             process.terminate()
         code = await process.wait()
-        await drain
-        if code:
+        await draining
+        if code not in {0, -signal.SIGKILL}:
             sys.stderr.write(f"the worker ended with {code}\n")
-
-
-async def _drain(stream: asyncio.StreamReader) -> None:
-    while line := await stream.readline():
-        if b'"level": "error"' in line or not line.startswith(b"{"):
-            sys.stderr.buffer.write(line)

@@ -10,26 +10,21 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import sys
 import time
 import uuid
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
+from bench.ends import wait_for
 from bench.load import Load, Player, play_deposits
-from bench.processes import cpu_seconds
+from bench.processes import cpu_seconds, worker
 from pokdeng.cli.connect import create_topics, topic_specs
 from pokdeng.ledger.embedded import embedded_server
 from pokdeng.stream.kafka import KafkaLog, KafkaSettings
 from pokdeng.stream.port import Message, TopicPartition
 from pokdeng.wire import Topics
 from tests.support.kafka import kafka_for_tests
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 GOAL_S = 3.0
 _WITHIN_S = 600.0
@@ -53,54 +48,6 @@ class Restart:
     """Of the worker, from the start of its process to then."""
 
 
-class _Worker:
-    """A worker process, and the events that it logs."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.process = process
-        self.events: dict[str, dict[str, Any]] = {}
-
-    async def until(self, event: str) -> dict[str, Any]:
-        """Read on until it says so."""
-        stderr = self.process.stderr
-        while event not in self.events:
-            line = b"" if stderr is None else await stderr.readline()
-            if not line:
-                raise RuntimeError(f"the worker ended with {await self.process.wait()}")
-            if line.startswith(b"{"):
-                said = json.loads(line)
-                self.events[said["event"]] = said
-                if said["level"] == "error":
-                    sys.stderr.write(line.decode())
-        return self.events[event]
-
-
-@asynccontextmanager
-async def _worker(bootstrap: str, redis: str, prefix: str) -> AsyncIterator[_Worker]:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "pokdeng", "worker", "--bootstrap", bootstrap, "--redis", redis, "--prefix", prefix),
-        *("--group", prefix, "--instance-id", "only", "--http-port", "0"),
-        stderr=asyncio.subprocess.PIPE,
-        env={**os.environ, "POKDENG_LOG_LEVEL": "info"},
-    )
-    try:
-        yield _Worker(process)
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
-
-
-async def _count(log: KafkaLog, topic: str, partitions: int) -> int:
-    return sum((await log.end_offsets([TopicPartition(topic, number) for number in range(partitions)])).values())
-
-
-async def _until(log: KafkaLog, topic: str, partitions: int, count: int) -> None:
-    async with asyncio.timeout(_WITHIN_S):
-        while await _count(log, topic, partitions) < count:  # noqa: ASYNC110 - it is Kafka that is asked
-            await asyncio.sleep(0.1)
-
-
 async def measure_restart(bootstrap: str, *, tables: int, bets_per_round: int) -> Restart:
     """Open rounds at so many tables, with so many bets each; kill; start; look at the new decisions."""
     load = Load(tables=tables, bets_per_round=bets_per_round, partitions=12)
@@ -112,9 +59,8 @@ async def measure_restart(bootstrap: str, *, tables: int, bets_per_round: int) -
             await create_topics(settings, topic_specs(topics, partitions=load.partitions, replication=1))
             player = Player(load, topics)
             await play_deposits(log, player)
-            async with _worker(bootstrap, server.url, topics.prefix) as first:
-                await first.until("assigned")
-                await _until(log, topics.funds_decisions, load.partitions, load.accounts)
+            async with worker(bootstrap, server.url, topics.prefix, instance_id="only") as first:
+                await wait_for(log, topics.funds_decisions, load.partitions, load.accounts, seconds=_WITHIN_S)
                 await log.publish(player.shoes(0))
                 await log.publish(player.opening(0, 0))
                 await asyncio.sleep(0.01)
@@ -123,7 +69,8 @@ async def measure_restart(bootstrap: str, *, tables: int, bets_per_round: int) -
                 for partition, message in mixed:
                     batch.setdefault(partition, []).append(message)
                 await log.publish(batch)
-                await _until(log, topics.bet_decisions, load.partitions, player.bets)
+                await wait_for(log, topics.bet_decisions, load.partitions, player.bets, seconds=_WITHIN_S)
+                first.process.kill()
             probes = {}
             for partition, message in mixed:
                 if partition not in probes:
@@ -133,11 +80,11 @@ async def measure_restart(bootstrap: str, *, tables: int, bets_per_round: int) -
             await log.publish(probes)
             before = await log.end_offsets([TopicPartition(topics.bet_decisions, n) for n in range(load.partitions)])
             started = time.time()
-            async with _worker(bootstrap, server.url, topics.prefix) as second:
-                said = await second.until("assigned")
+            async with worker(bootstrap, server.url, topics.prefix, instance_id="only") as second:
+                said = second.said("assigned")
                 recovered = datetime.fromisoformat(said["timestamp"]).timestamp()
                 decided = await _decided(log, before, {f"probe-{place.partition}" for place in probes})
-                spent = cpu_seconds(second.process.pid)
+                spent = cpu_seconds(second.pid)
         finally:
             await log.stop()
     owned = recovered - said["recovered_s"]
