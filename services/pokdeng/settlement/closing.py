@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 REVISION = 1
 """Of what a round comes to first."""
 
+_new = tuple.__new__
+"""Makes a named tuple in half the time that its class takes: for what is made once a bet."""
+
 
 class Option:
     """One of the ten options of a round that ends: how its facts are written, and what they came to."""
@@ -98,17 +101,15 @@ class Closing:
     def begin(self) -> None:
         """Ask the ledger for each standing bet; the rest follows from its answers."""
         book, source = self._book, self._source
-        ask, settled, options = self._batch.ask, self._settled, self._options
+        options = self._options
+        ask, tell = self._batch.asking(self._settled)
         table_id, round_id = book.table_id, book.round_id
         for entry in book.standing:
             bet = entry.bet
             option = options.get(bet.bet) or self._option(bet.bet)
             returned = bet.stake * option.returned_units
-            ask(
-                Settle(source, bet.account_id, table_id, round_id, bet.bet_id, returned, REVISION),  # type: ignore[arg-type]  # minor units, times a number
-                settled,
-                (entry, option, returned),
-            )
+            ask(_new(Settle, (source, bet.account_id, table_id, round_id, bet.bet_id, returned, REVISION)))
+            tell((entry, option, returned))
         self._batch.rounds.append(self._end)
 
     def _option(self, bet: Bet) -> Option:
@@ -169,7 +170,7 @@ class Closing:
                 event_id, bet_id, account_id, bet.stake, currency, taken, returned, available, held, sequence
             )
             route = routes[account_id]
-            facts[route.settlements].append(Message(route.key, value, [("ce_id", event_id.encode()), *rest]))
+            facts[route.settlements].append(_new(Message, (route.key, value, [("ce_id", event_id.encode()), *rest])))
             row = (option.sums if is_fresh else option.said_again)[currency]
             row[0] += 1
             row[1] += taken
