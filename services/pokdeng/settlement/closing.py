@@ -180,8 +180,9 @@ class Closing:
         """All answers are known: make the round's own record."""
         book, batch, ending, at = self._book, self._batch, self._ending, self._at
         round_ = ending.round
-        sums = {currency: (taken, returned) for currency, (_, taken, returned) in self._sums().items()}
-        self._bets = sum(bets for bets, _, _ in self._sums().values())
+        rows = self._sums()
+        sums = {currency: (taken, returned) for currency, (_, taken, returned) in rows.items()}
+        self._bets = sum([bets for bets, _, _ in rows.values()])
         finished = Finished(
             shoe_id=round_.shoe_id,
             first_event=round_.first,
@@ -242,8 +243,11 @@ class Closing:
         sums: defaultdict[str, list[int]] = defaultdict(_zeros)
         for option in self._options.values():
             for part in (option.sums, option.said_again):
-                for currency, row in part.items():
-                    sums[currency] = [one + other for one, other in zip(sums[currency], row, strict=True)]
+                for currency, (bets, taken, returned) in part.items():
+                    row = sums[currency]
+                    row[0] += bets
+                    row[1] += taken
+                    row[2] += returned
         return sums
 
     def _count(self, *, is_refund: bool) -> None:
