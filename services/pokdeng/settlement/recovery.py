@@ -7,6 +7,7 @@ part; so no bookmark of it need be kept, and a new group reads all that concerns
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,6 +18,8 @@ from pokdeng.stream.port import TopicPartition
 from pokdeng.stream.reading import read_on
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from pokdeng.settlement.desk import Desk
     from pokdeng.stream.port import Log
     from pokdeng.wire import Topics
@@ -28,6 +31,16 @@ MARGIN_MS = 600_000
 class _Named(msgspec.Struct):
     table_id: str
     round_id: str
+
+
+async def read_all_back(log: Log, topics: Topics, desks: Collection[Desk]) -> int:
+    """Tell all desks at once, for most of it is waiting; the number of records read. The first failure ends all."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            reading = [group.create_task(read_back(log, topics, desk)) for desk in desks]
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    return sum([task.result() for task in reading])
 
 
 async def read_back(log: Log, topics: Topics, desk: Desk) -> int:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _CONSUMERS: Final = 4
 """How many ranges are read at the same time."""
+_WAIT_MS: Final = 10
+"""How long the broker may hold a fetch that finds nothing; the next range waits for it."""
 
 
 class RangeReader:
@@ -71,6 +73,7 @@ class RangeReader:
             except BaseException:
                 await consumer.stop()
                 raise
+            consumer.unsubscribe()  # else it goes on fetching for nobody
             self._idle.append(consumer)
 
     async def _opened(self) -> Any:
@@ -79,7 +82,7 @@ class RangeReader:
             enable_auto_commit=False,
             auto_offset_reset="earliest",
             max_partition_fetch_bytes=8 * 1024 * 1024,
-            fetch_max_wait_ms=100,
+            fetch_max_wait_ms=_WAIT_MS,
         )
         try:
             await consumer.start()
