@@ -7,7 +7,6 @@ part; so no bookmark of it need be kept, and a new group reads all that concerns
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,7 +14,7 @@ import msgspec
 from pokdeng.events.ids import RoundId, TableId
 from pokdeng.settlement.finished import HEADER, decode_finished
 from pokdeng.stream.port import TopicPartition
-from pokdeng.stream.reading import read_on
+from pokdeng.stream.reading import all_of, read_on
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -34,13 +33,8 @@ class _Named(msgspec.Struct):
 
 
 async def read_all_back(log: Log, topics: Topics, desks: Collection[Desk]) -> int:
-    """Tell all desks at once, for most of it is waiting; the number of records read. The first failure ends all."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            reading = [group.create_task(read_back(log, topics, desk)) for desk in desks]
-    except BaseExceptionGroup as failed:
-        raise failed.exceptions[0] from None
-    return sum([task.result() for task in reading])
+    """Tell all desks at once, for most of it is waiting; the number of records read."""
+    return sum(await all_of([read_back(log, topics, desk) for desk in desks]))
 
 
 async def read_back(log: Log, topics: Topics, desk: Desk) -> int:
