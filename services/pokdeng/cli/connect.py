@@ -102,7 +102,12 @@ async def describe_topics(settings: KafkaSettings, topics: Topics) -> dict[str, 
 
 
 async def find_differences(
-    settings: KafkaSettings, topics: Topics, *, correction_window_ms: int, allow_create_time: bool
+    settings: KafkaSettings,
+    topics: Topics,
+    *,
+    correction_window_ms: int,
+    allow_create_time: bool,
+    partitions: int | None,
 ) -> tuple[Finding, ...]:
     """What of the topics is not as it must or should be. Raises LogUnavailableError where Kafka does not answer."""
     return check_topics(
@@ -110,4 +115,5 @@ async def find_differences(
         topics=topics,
         correction_window_ms=correction_window_ms,
         allow_create_time=allow_create_time,
+        partitions=partitions,
     )
