@@ -9,6 +9,7 @@ from importlib.metadata import version
 import faust
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka.client import AIOKafkaClient
 from aiokafka.consumer.fetcher import Fetcher
 from aiokafka.consumer.group_coordinator import BaseCoordinator, GroupCoordinator
 from aiokafka.consumer.subscription_state import Assignment, SubscriptionState, TopicPartitionState
@@ -18,6 +19,8 @@ from aiokafka.protocol.offset import OffsetRequest
 from faust.app.base import BootStrategy
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer
 from faust.types import TP, ConsumerMessage
+
+from pokdeng.stream.kafka.connecting import ATTEMPTS
 
 
 @pytest.mark.parametrize(("name", "pinned"), [("faust-streaming", "0.15.3"), ("aiokafka", "0.14.0")])
@@ -78,6 +81,14 @@ def test_what_a_fetch_reads_of_the_consumer_exists() -> None:
         assert subscriptions._last_fetch_ended >= before
 
     asyncio.run(scenario())
+
+
+def test_what_is_logged_of_an_address_that_failed_is_what_is_heard() -> None:
+    """The words, host, port and error that `connecting` makes its sentence of."""
+    source = inspect.getsource(AIOKafkaClient.bootstrap)
+    for words in ATTEMPTS:
+        assert f"'{words}', host, port, err" in " ".join(source.split())
+    assert "raise KafkaConnectionError(" in source
 
 
 def test_what_is_thrown_away_of_a_producer_exists() -> None:

@@ -13,6 +13,7 @@ import click
 
 from pokdeng.cli import options
 from pokdeng.cli.connect import kafka_settings
+from pokdeng.cli.failures import of_redis
 from pokdeng.cli.logs import set_up_logs
 from pokdeng.cli.reading import Reading
 from pokdeng.ledger.port import LedgerError, LedgerLostError
@@ -74,7 +75,10 @@ def command(
     set_up_logs("error")
     settings, topics = kafka_settings(**kafka), Topics(prefix)
     ledger = RedisLedger(redis, prefix=prefix, buckets=buckets)
-    standing, leased = _asked(ledger)
+    try:
+        standing, leased = asyncio.run(_asked(ledger))
+    except LedgerError as error:
+        raise click.ClickException(of_redis(error, redis)) from error
     if leased and not fence:
         raise click.ClickException(
             f"workers hold {_few(leased)}: stop them, or let them wait for it with --fence; nothing was changed"
@@ -95,26 +99,22 @@ def command(
                     bar=bar,
                 )
             )
-    except (LedgerError, LogError, FactsMissingError) as error:
+    except LedgerError as error:
+        raise click.ClickException(of_redis(error, redis)) from error
+    except (LogError, FactsMissingError) as error:
         raise click.ClickException(str(error)) from error
     _say(restored, time.monotonic() - began, as_json=as_json)
 
 
-def _asked(ledger: RedisLedger) -> tuple[Standing, list[Source]]:
-    async def ask() -> tuple[Standing, list[Source]]:
-        try:
-            try:
-                await ledger.open()
-            except LedgerLostError:  # a part of it
-                return Standing.EMPTY, await ledger.restoring().leased()
-            return await ledger.restoring().standing(), await ledger.restoring().leased()
-        finally:
-            await ledger.close()
-
+async def _asked(ledger: RedisLedger) -> tuple[Standing, list[Source]]:
     try:
-        return asyncio.run(ask())
-    except LedgerError as error:
-        raise click.ClickException(str(error)) from error
+        try:
+            await ledger.open()
+        except LedgerLostError:  # a part of it
+            return Standing.EMPTY, await ledger.restoring().leased()
+        return await ledger.restoring().standing(), await ledger.restoring().leased()
+    finally:
+        await ledger.close()
 
 
 def _question(standing: Standing, redis: RedisSettings) -> str:

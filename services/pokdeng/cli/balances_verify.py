@@ -10,6 +10,7 @@ import click
 
 from pokdeng.cli import options
 from pokdeng.cli.connect import kafka_settings
+from pokdeng.cli.failures import of_redis
 from pokdeng.cli.logs import set_up_logs
 from pokdeng.cli.reading import Reading
 from pokdeng.ledger.port import LedgerError
@@ -65,7 +66,9 @@ def command(
             found = asyncio.run(
                 _verify(settings, ledger, Topics(prefix), settle_s=settle_ms / 1000, whole_log=whole_log, bar=reading)
             )
-    except (LedgerError, LogError, FactsMissingError) as error:
+    except LedgerError as error:
+        raise click.ClickException(of_redis(error, redis)) from error
+    except (LogError, FactsMissingError) as error:
         raise click.ClickException(str(error)) from error
     if as_json:
         click.echo(json.dumps(_as_json(found, limit)))

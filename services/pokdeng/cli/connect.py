@@ -41,6 +41,7 @@ def kafka_settings(*, bootstrap: str, instance_id: str | None = None, **options:
         raise click.UsageError("--kafka-key needs --kafka-certificate")
     settings = KafkaSettings(
         bootstrap=bootstrap,
+        set_by="--bootstrap and --kafka-security",
         instance_id=instance_id,
         security_protocol=security,
         ssl_ca_file=options["kafka_ca"],

@@ -17,12 +17,16 @@ import structlog
 
 from pokdeng.cli import options
 from pokdeng.cli.connect import describe_topics, kafka_settings
+from pokdeng.cli.failures import of_pages, of_redis
 from pokdeng.cli.logs import set_up_logs
+from pokdeng.ledger.port import LedgerUnavailableError
 from pokdeng.ledger.redis_ledger import RedisLedger
 from pokdeng.metrics import Metrics
 from pokdeng.settlement.limits import InvalidLimitsError, load_limits
+from pokdeng.settlement.pages import CannotServeError
 from pokdeng.settlement.worker import Worker, WorkerSettings
 from pokdeng.stream.kafka import KafkaLog, KafkaSettings
+from pokdeng.stream.port import LogUnavailableError
 from pokdeng.wire import Topics
 from pokdeng.wire.topic_check import Severity, check_topics
 
@@ -159,14 +163,24 @@ def command(
     )
     try:
         run_uvloop(run)
-    except OSError as error:
-        _log.error("failed", why=str(error))
+    except (OSError, LogUnavailableError, LedgerUnavailableError) as error:
+        _log.error("failed", why=_why(error, redis))
         _end_soon(1)
         raise SystemExit(1) from None
     except Exception:  # noqa: BLE001 - the one guard: whatever failed is logged, and the process ends with 1
         _log.exception("failed")
         _end_soon(1)
         raise SystemExit(1) from None
+
+
+def _why(error: Exception, redis: RedisSettings) -> str:
+    match error:
+        case CannotServeError():
+            return of_pages(error)
+        case LedgerUnavailableError():
+            return of_redis(error, redis)
+        case _:
+            return str(error)
 
 
 def run_uvloop(run: Any) -> None:

@@ -147,7 +147,7 @@ class Worker:
                 return
             if reasons != said:
                 said = reasons
-                _log.error("waiting", reasons=reasons)
+                _log.error("waiting", reasons=reasons, again_every_s=CHECK_AGAIN_S)
             try:
                 async with asyncio.timeout(CHECK_AGAIN_S):
                     await self._stopped.wait()

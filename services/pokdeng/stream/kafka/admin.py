@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aiokafka.errors import TopicAlreadyExistsError, for_code
 from aiokafka.structs import TopicPartition as KafkaPartition
 
+from pokdeng.stream.kafka.connecting import connecting
 from pokdeng.stream.kafka.errors import unavailable
 from pokdeng.stream.kafka.untyped import AIOKafkaAdminClient, ConfigResource, ConfigResourceType, NewTopic
 
@@ -142,7 +143,7 @@ class KafkaAdmin:
         async with self._opening:
             if self._client is None:
                 client = AIOKafkaAdminClient(**self._settings.client_arguments())
-                with unavailable("connecting"):
+                with unavailable("connecting"), connecting(self._settings):
                     await client.start()
                 self._client = client
             return self._client

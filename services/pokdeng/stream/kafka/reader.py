@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aiokafka.structs import TopicPartition as KafkaPartition
 
+from pokdeng.stream.kafka.connecting import connecting
 from pokdeng.stream.kafka.errors import unavailable
 from pokdeng.stream.kafka.untyped import AIOKafkaConsumer
 
@@ -82,7 +83,8 @@ class RangeReader:
             fetch_max_wait_ms=100,
         )
         try:
-            await consumer.start()
+            with connecting(self._settings):
+                await consumer.start()
         except BaseException:
             await consumer.stop()
             raise
