@@ -7,7 +7,7 @@ import json
 import os
 import socket
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from pokdeng.stream.kafka import KafkaSettings
 
 
+_SELF: Final = "balances rebuild"
+
+
 @click.command("rebuild")
 @options.kafka
 @options.redis
@@ -48,9 +51,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="How long owners that do not answer may still be saying something: their session and a request.",
 )
-@options.option("--stopped", is_flag=True, help="All workers are stopped, and were a minute ago: do not wait for them.")
-@options.option("--fence", is_flag=True, help="Rebuild although workers are running: they wait until it is done.")
-@options.option("--yes", is_flag=True, help="Do not ask.")
+@options.option(
+    "--stopped", of=_SELF, is_flag=True, help="All workers are stopped, and were a minute ago: do not wait for them."
+)
+@options.option(
+    "--fence", of=_SELF, is_flag=True, help="Rebuild although workers are running: they wait until it is done."
+)
+@options.yes(_SELF)
 @options.as_json
 def command(
     *,

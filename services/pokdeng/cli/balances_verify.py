@@ -40,7 +40,14 @@ if TYPE_CHECKING:
     show_default=True,
     help="How long what differs is looked at again: a worker may be about to say it.",
 )
-@options.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="Differences that are listed.")
+@options.option(
+    "--limit",
+    of="balances verify",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    help="Differences that are listed.",
+)
 @options.option("--whole-log", is_flag=True, help="Read all facts, from no checkpoint.")
 @options.as_json
 def command(
