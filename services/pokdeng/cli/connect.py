@@ -102,6 +102,26 @@ async def describe_topics(settings: KafkaSettings, topics: Topics) -> dict[str, 
     }
 
 
+async def why_not_join(settings: KafkaSettings, group: str, topics: Topics) -> list[str]:
+    """Why a worker of these topics must not join a group: its members read topics of another prefix.
+
+    Whoever leads a group shares out what all members read. A leader that may not see our topics, for it is of another
+    prefix with a principal of its own, would give us nothing: we would stand by, ready, and bets would wait for ever.
+    Where it may, each rebalance of the others is one of ours. Raises LogError.
+    """
+    admin = KafkaAdmin(settings)
+    try:
+        read = await admin.subscribed(group)
+    finally:
+        await admin.close()
+    others = ", ".join(sorted(name for name in read if not topics.is_prefix_of(name)))
+    why = (
+        f"group {group} has members that read {others}: a group is for the workers of one prefix, "
+        f"and ours is {topics.prefix}; name another with --group (POKDENG_GROUP)"
+    )
+    return [why] if others else []
+
+
 async def find_differences(
     settings: KafkaSettings,
     topics: Topics,

@@ -16,7 +16,7 @@ import click
 import structlog
 
 from pokdeng.cli import options
-from pokdeng.cli.connect import describe_topics, kafka_settings
+from pokdeng.cli.connect import describe_topics, kafka_settings, why_not_join
 from pokdeng.cli.failures import of_pages, of_redis
 from pokdeng.cli.logs import set_up_logs
 from pokdeng.ledger.port import LedgerUnavailableError
@@ -233,7 +233,10 @@ async def _run(
             if finding.severity is Severity.WARNING and said not in warned:
                 warned.add(said)
                 _log.warning("topic", topic=finding.topic, message=finding.message)
-        return [f"{one.topic}: {one.message}" for one in findings if one.severity is Severity.ERROR]
+        reasons = [f"{one.topic}: {one.message}" for one in findings if one.severity is Severity.ERROR]
+        if worker.engine is None:  # not joined yet
+            reasons += await why_not_join(kafka, settings.group, topics)
+        return reasons
 
     worker = Worker(settings, log, ledger, Metrics(), check_topics=check, run_log=log.run_until_failed)
     loop = asyncio.get_running_loop()

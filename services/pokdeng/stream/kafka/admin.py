@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from aiokafka.coordinator.protocol import ConsumerProtocolMemberMetadata
 from aiokafka.errors import TopicAlreadyExistsError, for_code
 from aiokafka.structs import TopicPartition as KafkaPartition
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pokdeng.stream.port import TopicPartition
 
 _UNCOMMITTED: Final = -1
+_CONSUMERS: Final = "consumer"
+"""The protocol type of groups whose members read topics."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +128,25 @@ class KafkaAdmin:
             offset = kept.get(KafkaPartition(*partition))
             found[partition] = None if offset is None or offset.offset == _UNCOMMITTED else offset.offset
         return found
+
+    async def subscribed(self, group: str) -> frozenset[str]:
+        """The topics that the members of a group read at this moment; none where it has no members.
+
+        Raises LogError where our principal may not ask.
+        """
+        client = await self._connected()
+        with unavailable(f"the members of group {group}"):
+            async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
+                # One group a question: aiokafka misreads a second one in the answers that brokers give today.
+                answers: list[Any] = await client.describe_consumer_groups([group])
+            (described,) = answers[0].groups
+            code, _, _, kind, _, members, *_ = described
+            if code:
+                raise for_code(code)(group)
+        if kind != _CONSUMERS:
+            return frozenset()
+        told = [ConsumerProtocolMemberMetadata.decode(metadata) for *_, metadata, _ in members if metadata]
+        return frozenset(topic for one in told for topic in one.subscription)
 
     async def close(self) -> None:
         """Close the connection."""
