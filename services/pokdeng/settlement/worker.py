@@ -50,7 +50,6 @@ STANDING_EVERY_S = 5.0
 BOOKS_EVERY_S = 60.0
 STUCK_AFTER_S = 30.0
 """A worker with unread records whose engine has not turned for so long is stuck; so is one with such a partition."""
-LOOK_EVERY_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,10 +205,9 @@ class Worker:
         for topic in topics.inputs:
             self._metrics.set("partitions", counts[topic], topic)
         work = asyncio.create_task(engine.run(), name="engine")
-        look = asyncio.create_task(self._watch_standing(standing), name="standing")
+        look = asyncio.create_task(self._watch_standing(engine, standing), name="standing")
         books = asyncio.create_task(self._watch_books(BooksReader(self._transport, topics)), name="books")
         watch = asyncio.create_task(self._watch_topics(engine, counts), name="topics")
-        dog = asyncio.create_task(self._watch_places(engine), name="watchdog")
         stopped = asyncio.create_task(self._stopped.wait(), name="stop")
         failed: asyncio.Task[None] | None = None
         try:
@@ -231,7 +229,6 @@ class Worker:
             watch.cancel()
             look.cancel()
             books.cancel()
-            dog.cancel()
             await self._close(engine, work, stopped, failed)
 
     async def _watch_topics(self, engine: Engine, counts: Mapping[str, int]) -> None:
@@ -253,15 +250,28 @@ class Worker:
             self._waits_for = reasons
             engine.pause(is_paused=bool(reasons))
 
-    async def _watch_standing(self, standing: Standing) -> None:
-        """Know where the inputs end, and say which rounds do not."""
+    async def _watch_standing(self, engine: Engine, standing: Standing) -> None:
+        """Know where the inputs end, whether each source moves that has more to read, and which rounds do not end."""
         while True:
             standing.kept_ms = min(self._kept_ms.values(), default=None)
-            with suppress(LogUnavailableError):
-                await standing.ask_ends()
+            with suppress(LogUnavailableError):  # Kafka is away: not ours to judge here
+                await self._look(engine, standing)
             with self._metrics.guard():
                 standing.say_alarms()
             await asyncio.sleep(STANDING_EVERY_S)
+
+    async def _look(self, engine: Engine, standing: Standing) -> None:
+        """Ask once where the inputs end, for the watchdog and for the lag. Raises LogUnavailableError."""
+        try:
+            places = await engine.places()
+        except KeyError:  # what was owned is not any more: the watchdog is not shown it
+            await standing.ask_ends()
+            return
+        self._watchdog.look(places, asyncio.get_running_loop().time())
+        if places:
+            standing.know_ends(places)
+        else:  # nothing need move, and still there is a lag
+            await standing.ask_ends()
 
     async def _watch_books(self, books: BooksReader) -> None:
         """Show by how much the books were out of balance when somebody last looked at them."""
@@ -277,16 +287,6 @@ class Worker:
         for topic, kept in kept_ms.items():
             self._metrics.set("retention", kept / 1000 if kept >= 0 else math.inf, topic)
         self._kept_ms = {topic: kept for topic, kept in kept_ms.items() if kept >= 0}
-
-    async def _watch_places(self, engine: Engine) -> None:
-        """Look again and again whether each source moves that has more to read."""
-        while True:
-            await asyncio.sleep(LOOK_EVERY_S)
-            try:
-                places = await engine.places()
-            except (LogUnavailableError, KeyError):
-                continue  # Kafka is away, or what was owned is not any more: neither is ours to judge here
-            self._watchdog.look(places, asyncio.get_running_loop().time())
 
     async def _close(
         self,
