@@ -68,7 +68,7 @@ def test_what_a_fetch_reads_of_the_consumer_exists() -> None:
     """The attributes that `BatchThread` reads and sets."""
 
     async def scenario() -> None:
-        consumer = AIOKafkaConsumer(bootstrap_servers="127.0.0.1:1", group_id="g")  # type: ignore[no-untyped-call]
+        consumer = AIOKafkaConsumer(bootstrap_servers="127.0.0.1:1", group_id="g")  # type: ignore[no-untyped-call]  # aiokafka is typed in places only
         for name in ("_fetch_max_wait_ms", "_max_poll_records", "_subscription", "_coordinator"):
             assert hasattr(consumer, name)
         for name in ("_fetch_min_bytes", "_fetch_max_wait_ms"):
@@ -95,7 +95,7 @@ def test_what_is_thrown_away_of_a_producer_exists() -> None:
     """The sender that `Publisher` cancels and the accumulator that it empties."""
 
     async def scenario() -> None:
-        producer = AIOKafkaProducer(bootstrap_servers="127.0.0.1:1")  # type: ignore[no-untyped-call]
+        producer = AIOKafkaProducer(bootstrap_servers="127.0.0.1:1")  # type: ignore[no-untyped-call]  # aiokafka is typed in places only
         assert isinstance(producer._message_accumulator, MessageAccumulator)
         assert isinstance(producer._sender, Sender)
 
