@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
+# The tests on real parts mostly wait.
+JOBS ?= 3
 DOCKER ?= docker
 IMAGE ?= pokdeng-settlement
 BASE ?= python:3.12-slim
@@ -28,7 +30,7 @@ demo: $(STAMP) ## play eight tables against the real worker, and prove that the 
 	@$(BIN)/pokdeng demo $(ARGS)
 
 test: $(STAMP) ## run the tests (on Apache Kafka and Redis too, where they are at hand)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: $(STAMP) ## lint, types, layers, schemas, the chart (where helm is: make tools)
 	$(BIN)/ruff check
