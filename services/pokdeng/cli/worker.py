@@ -45,7 +45,7 @@ END_WITHIN_S = 1.0
 @options.kafka
 @options.redis
 @options.prefix
-@options.group("The consumer group.")
+@options.group("The consumer group: one for the workers of each prefix.")
 @options.option(
     "--instance-id",
     type=options.Name(),
@@ -68,7 +68,7 @@ END_WITHIN_S = 1.0
     show_default=True,
     help="Where pages are served; 0.0.0.0 in a container.",
 )
-@options.option("--http-port", type=click.IntRange(0, 65535), default=6066, show_default=True, help="0: a free port.")
+@options.option("--http-port", type=click.IntRange(0, 65535), default=6066, show_default=True, help="Of the pages; 0: a free one.")
 @options.option(
     "--limits",
     "limits_file",
