@@ -68,7 +68,9 @@ END_WITHIN_S = 1.0
     show_default=True,
     help="Where pages are served; 0.0.0.0 in a container.",
 )
-@options.option("--http-port", type=click.IntRange(0, 65535), default=6066, show_default=True, help="Of the pages; 0: a free one.")
+@options.option(
+    "--http-port", type=click.IntRange(0, 65535), default=6066, show_default=True, help="Of the pages; 0: a free one."
+)
 @options.option(
     "--limits",
     "limits_file",
