@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 from dataclasses import replace
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,6 +161,7 @@ def command(
         settings,
         kafka_,
         ledger,
+        redis=redis,
         correction_window_ms=correction_window_ms,
         allow_create_time=allow_create_time,
     )
@@ -214,6 +216,7 @@ async def _run(
     kafka: KafkaSettings,
     ledger: RedisLedger,
     *,
+    redis: RedisSettings,
     correction_window_ms: int,
     allow_create_time: bool,
 ) -> None:
@@ -240,7 +243,15 @@ async def _run(
             reasons += await why_not_join(kafka, settings.group, topics)
         return reasons
 
-    worker = Worker(settings, log, ledger, Metrics(), check_topics=check, run_log=log.run_until_failed)
+    worker = Worker(
+        settings,
+        log,
+        ledger,
+        Metrics(),
+        check_topics=check,
+        run_log=log.run_until_failed,
+        no_ledger=partial(of_redis, redis=redis),
+    )
     loop = asyncio.get_running_loop()
 
     def stop() -> None:

@@ -84,11 +84,13 @@ class Worker:
         *,
         check_topics: Callable[[], Awaitable[list[str]]],
         run_log: Callable[[], Awaitable[None]],
+        no_ledger: Callable[[LedgerUnavailableError], str] = str,
         clock: Callable[[], float] = time.monotonic,
         now_ms: Callable[[], int] = wall_ms,
     ) -> None:
         """`check_topics` says what of the topics is not as it must be; `run_log` raises when the log fails.
 
+        `no_ledger` says to people why the ledger does not answer.
         `clock` is monotonic, in seconds; `now_ms` counts since the epoch.
         """
         self._clock = clock
@@ -99,6 +101,7 @@ class Worker:
         self._metrics = metrics
         self._check_topics = check_topics
         self._run_log = run_log
+        self._no_ledger = no_ledger
         self._pages = Pages(self, metrics, host=settings.http_host, port=settings.http_port)
         self._stopped = asyncio.Event()
         self._waits_for: list[str] = ["starting"]
@@ -162,7 +165,9 @@ class Worker:
                 await self._ledger.create()
         except LedgerLostError:
             return []  # the engine restores it
-        except (LedgerUnavailableError, LogError) as error:
+        except LedgerUnavailableError as error:
+            return [self._no_ledger(error)]
+        except LogError as error:
             return [str(error)]
         except LedgerError as error:
             return [f"ledger: {error}"]
