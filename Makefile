@@ -82,6 +82,8 @@ lock: $(STAMP) ## renew the locked requirements
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade --extra dev pyproject.toml -o requirements/dev.txt
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade -c requirements/dev.txt requirements/build.in -o requirements/build.txt
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade --group pyproject.toml:audit -o requirements/audit.txt
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade requirements/go.in -o requirements/go.txt
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade --no-deps requirements/kubernetes-schemas.in -o requirements/kubernetes-schemas.txt
 
 AUDIT_BIN := build/audit/bin
 AUDIT_STAMP := build/audit/.installed
@@ -99,8 +101,6 @@ sbom: $(AUDIT_STAMP) ## write what the service is made of, as CycloneDX, to buil
 audit-dependencies: $(AUDIT_STAMP) ## ask PyPI (or ADVISORIES=osv) for known weaknesses of what is locked
 	$(AUDIT_BIN)/pip-audit --strict --disable-pip --require-hashes --progress-spinner off -s $(ADVISORIES) \
 		-r requirements/runtime.txt -r requirements/dev.txt
-	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade requirements/go.in -o requirements/go.txt
-	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade --no-deps requirements/kubernetes-schemas.in -o requirements/kubernetes-schemas.txt
 
 clean: ## remove what was installed and cached
 	rm -rf $(VENV) build .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

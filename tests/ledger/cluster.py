@@ -58,7 +58,7 @@ class Master:
 
     async def ask(self, *words: Any) -> Any:
         """A command."""
-        return await self.redis.execute_command(*words)  # type: ignore[no-untyped-call]
+        return await self.redis.execute_command(*words)  # type: ignore[no-untyped-call]  # redis-py is typed in places only
 
     async def until(self, *words: str, has: str) -> str:
         """Ask until an answer has a text."""

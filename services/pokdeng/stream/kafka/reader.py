@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aiokafka.structs import TopicPartition as KafkaPartition
 
+from pokdeng.stream.kafka.connecting import connecting
 from pokdeng.stream.kafka.errors import unavailable
 from pokdeng.stream.kafka.untyped import AIOKafkaConsumer
 
@@ -85,7 +86,8 @@ class RangeReader:
             fetch_max_wait_ms=_WAIT_MS,
         )
         try:
-            await consumer.start()
+            with connecting(self._settings):
+                await consumer.start()
         except BaseException:
             await consumer.stop()
             raise
