@@ -20,20 +20,26 @@ from pokdeng.ledger.port import BUCKETS
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
+CONSENTS: Final = frozenset({"yes", "fence", "stopped"})
+"""Options that one may be sorry for."""
 _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _PORTS_END: Final = 65_536
 _DURATION: Final = re.compile(r"([1-9][0-9]{0,8})(ms|s|m|h|d)")
 
 
 def option(*names: str, of: str = "", **settings: Any) -> Callable[[_Command], _Command]:
-    """A click option that is also the environment variable `POKDENG_` + its name.
+    """A click option that is also the environment variable `POKDENG_` + its name (the contract).
 
-    `of` is the one command whose variable it is, such as `rounds cancel`: `POKDENG_ROUNDS_CANCEL_` + its name. So is
-    all that would mean something else to another command, and every consent: what somebody sets for one command, or
-    for all of a container, must not answer the question of another.
+    `of` is a command, such as `rounds cancel`, of which `POKDENG_ROUNDS_CANCEL_` + its name is read first: for what
+    would mean something else to another command. Of a consent only that is read: what somebody sets for one command,
+    or for all of a container, must not answer the question of another.
     """
     name = next(name for name in names if name.startswith("--")).removeprefix("--").partition("/")[0]
-    settings.setdefault("envvar", re.sub("[ -]", "_", f"POKDENG {of} {name}" if of else f"POKDENG {name}").upper())
+    plain, own = (re.sub("[ -]", "_", text).upper() for text in (f"POKDENG {name}", f"POKDENG {of} {name}"))
+    if not of:
+        settings.setdefault("envvar", plain)
+    else:
+        settings.setdefault("envvar", own if name in CONSENTS else [own, plain])
     settings.setdefault("show_envvar", True)
     return click.option(*names, **settings)
 
