@@ -7,12 +7,14 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+import uvloop
 
 from pokdeng.events.ids import AccountId
 from pokdeng.events.reasons import BetReason
 from pokdeng.ledger.embedded import embedded_server
 from pokdeng.ledger.lua import script
 from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError, Source, Status
+from pokdeng.ledger.redis_ledger import RedisLedger
 from tests.ledger.proxy import Fault, proxy_before
 from tests.ledger.world import (
     FIRST,
@@ -35,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from pokdeng.ledger.port import Operation
-    from pokdeng.ledger.redis_ledger import RedisLedger
     from tests.ledger.proxy import Proxy
 
 BET = hold(5)
@@ -276,3 +277,22 @@ async def test_a_refused_bet_stays_refused_when_its_reply_was_lost(redis_world: 
         assert await apply(ledger, BET) == refused(BetReason.INSUFFICIENT_FUNDS, is_fresh=False)
         await apply(ledger, deposit(1))
         assert await apply(ledger, BET) == refused(BetReason.INSUFFICIENT_FUNDS, is_fresh=False)
+
+
+def test_a_server_that_hangs_up_at_once_is_one_that_does_not_answer() -> None:
+    """At the very first question, on uvloop as workers run: not an error of its own kind, which would end the worker."""
+
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async def run() -> None:
+        server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with server:
+            for _ in range(20):  # who is first, the end or the question, is a race
+                ledger = RedisLedger(f"redis://127.0.0.1:{port}/0", timeout_ms=500, retry_budget_ms=20)
+                with pytest.raises(LedgerUnavailableError):
+                    await ledger.open()
+                await ledger.close()
+
+    uvloop.run(run())
