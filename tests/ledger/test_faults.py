@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+import socket
+import struct
+import threading
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -280,19 +283,25 @@ async def test_a_refused_bet_stays_refused_when_its_reply_was_lost(redis_world: 
 
 
 def test_a_server_that_hangs_up_at_once_is_one_that_does_not_answer() -> None:
-    """At the very first question, on uvloop as workers run: not an error of its own kind, which would end the worker."""
+    """At the very first question, on uvloop as workers run: no error of its own kind, which would end the worker."""
 
-    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.close()
+    def hang_up(listener: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # by a reset
+                connection.close()
 
-    async def run() -> None:
-        server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        async with server:
-            for _ in range(20):  # who is first, the end or the question, is a race
-                ledger = RedisLedger(f"redis://127.0.0.1:{port}/0", timeout_ms=500, retry_budget_ms=20)
-                with pytest.raises(LedgerUnavailableError):
-                    await ledger.open()
-                await ledger.close()
+    async def run(port: int) -> None:
+        for _ in range(200):  # who is first, the end or the question, is a race
+            ledger = RedisLedger(f"redis://127.0.0.1:{port}/0", timeout_ms=500, retry_budget_ms=1)
+            with pytest.raises(LedgerUnavailableError):
+                await ledger.open()
+            await ledger.close()
 
-    uvloop.run(run())
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=hang_up, args=(listener,), daemon=True)
+        thread.start()
+        uvloop.run(run(listener.getsockname()[1]))
+        listener.shutdown(socket.SHUT_RDWR)
+    thread.join()
