@@ -11,11 +11,9 @@ import argparse
 import asyncio
 import json
 import random
-import re
 import sys
 import time
 import uuid
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -23,7 +21,7 @@ import msgspec
 from bench.__main__ import create_stamped
 from bench.ends import count, wait_for
 from bench.load import Load, Player, play_backlog, play_deposits
-from bench.processes import worker
+from bench.processes import rss_mb, worker
 from pokdeng.ledger.embedded import embedded_server
 from pokdeng.rules import CARDS
 from pokdeng.stream.kafka import KafkaLog, KafkaSettings
@@ -39,12 +37,6 @@ ALONE = 9
 AT_ONCE = 1_000
 LOAD = Load(tables=64, bets_per_round=4, accounts=5_000)
 _WINDOWS = 40
-
-
-def rss_mb(pid: int) -> float:
-    """The memory that a process has now, in MB."""
-    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-    return int(found[1]) / 1024 if found else 0.0
 
 
 class Line:

@@ -14,9 +14,9 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bench.ends import count
+from bench.ends import count, wait_for
 from bench.load import Load, Player, play_backlog, play_deposits
-from bench.processes import peak_rss_mb, worker
+from bench.processes import peak_rss_mb, rss_mb, worker
 from pokdeng.cli.connect import create_topics, topic_specs
 from pokdeng.ledger.embedded import embedded_server
 from pokdeng.stream.kafka import KafkaLog, KafkaSettings
@@ -43,6 +43,8 @@ class Pressure:
     settled: int
     seconds: float
     rss_mb: float
+    memory_mb: tuple[float, ...]
+    """Its memory after each tenth of the bets: whether it grows with what was settled."""
     longest_stall_s: float
     """The longest time without a new decision or settlement, from the first to the last."""
     assignments: int
@@ -72,15 +74,17 @@ async def measure_pressure(bootstrap: str, *, waves: int, latency_ms: int = LATE
             await create_topics(settings, topic_specs(topics, partitions=load.partitions, replication=1))
             player = Player(load, topics)
             await play_deposits(log, player)
+            async with worker(bootstrap, f"redis://127.0.0.1:{redis_port}/0", topics.prefix, group=topics.prefix):
+                await wait_for(log, topics.funds_decisions, load.partitions, load.accounts, seconds=120)
             await play_backlog(log, player, waves)
             port = await made.add("redis", redis_port)
             slow = f"redis://127.0.0.1:{port}/0"
             async with (
                 made.poisoned("redis", "latency", "downstream", latency=latency_ms),
-                worker(bootstrap, slow, topics.prefix) as running,
+                worker(bootstrap, slow, topics.prefix, group=topics.prefix) as running,
             ):
                 begun = time.monotonic()
-                stall = await _watch(log, topics, player, running, load.partitions)
+                stall, memory = await _watch(log, topics, player, running, load.partitions)
                 seconds, rss = time.monotonic() - begun, peak_rss_mb(running.pid)
             decided = await count(log, topics.bet_decisions, load.partitions)
             settled = await count(log, topics.settlements, load.partitions)
@@ -93,15 +97,19 @@ async def measure_pressure(bootstrap: str, *, waves: int, latency_ms: int = LATE
         settled,
         seconds,
         rss,
+        memory,
         stall,
         sum(event["event"] == "assigned" for event in running.events),
         tuple(str(event["event"]) for event in said),
     )
 
 
-async def _watch(log: KafkaLog, topics: Topics, player: Player, running: RunningWorker, partitions: int) -> float:
-    """Until every round is said: the longest time without a new fact."""
+async def _watch(
+    log: KafkaLog, topics: Topics, player: Player, running: RunningWorker, partitions: int
+) -> tuple[float, tuple[float, ...]]:
+    """Until every round is said: the longest time without a new fact, and the memory after each tenth of the bets."""
     moved_at, before, longest = time.monotonic(), 0, 0.0
+    memory: list[float] = []
     async with asyncio.timeout(_WITHIN_S):
         while await count(log, topics.rounds, partitions) < player.rounds:
             if running.process.returncode is not None:
@@ -111,8 +119,10 @@ async def _watch(log: KafkaLog, topics: Topics, player: Player, running: Running
             if said > before:
                 before, moved_at = said, now
             longest = max(longest, now - moved_at)
+            while before >= player.bets * 2 * (len(memory) + 1) / 10:
+                memory.append(rss_mb(running.pid))
             await asyncio.sleep(_LOOK_EVERY_S)
-    return longest
+    return longest, tuple(memory)
 
 
 def main() -> int:
@@ -135,9 +145,10 @@ def main() -> int:
     print(f"decided, settled                  {one.decided:,}, {one.settled:,}")
     print(f"it took                           {one.seconds:.0f} s: {one.bets / one.seconds:,.0f} bets/s")
     print(f"peak RSS of the worker            {one.rss_mb:.0f} MB (limit {RSS_LIMIT_MB})")
+    print(f"after each tenth of the bets      {', '.join(f'{one:.0f}' for one in one.memory_mb)} MB")
     print(f"longest time without a new fact   {one.longest_stall_s:.1f} s (limit {STALL_LIMIT_S:.0f})")
     print(f"assignments in all                {one.assignments} (1: its membership was never lost)")
-    print(f"warnings it logged                {', '.join(one.warnings) or 'none'}")
+    print(f"warnings it logged                {', '.join(sorted(set(one.warnings))) or 'none'}")
     return 0 if one.is_held else 1
 
 

@@ -33,6 +33,12 @@ def peak_rss_mb(pid: int) -> float:
     return int(found[1]) / 1024 if found else 0.0
 
 
+def rss_mb(pid: int) -> float:
+    """The memory that a process has now, in MB."""
+    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    return int(found[1]) / 1024 if found else 0.0
+
+
 async def redis_cpu_seconds(url: str) -> float:
     """User and system time of Redis so far."""
     async with Redis.from_url(url) as client:
