@@ -208,3 +208,23 @@ def test_an_old_shoe_corrected_beside_the_next_one_is_counted_on(loss: Callable[
             assert len(played.about("ninth_copy")) == 2
 
     asyncio.run(play())
+
+
+@after_every_loss
+def test_the_cards_of_a_round_held_at_the_end_of_its_shoe_are_counted(loss: Callable[[Scene], Awaitable[None]]) -> None:
+    """It is cancelled while the next shoe is dealt: nobody says its cards, but they lie, and what they fill is full."""
+
+    async def play() -> None:
+        async with scene() as played:
+            await played.play(f"{FIVE_ACCOUNTS}\nshoe S-1 2h")
+            await played.play("\n".join(f"open R-{n}\nclose R-{n}\ndeal R-{n} W" for n in range(1, 8)))
+            await played.play("open R-8\ncorrect R-5 player_1 1 Td\nclose R-8\ndeal R-8 W")
+            assert "round_held R-8 ninth_copy" in played.facts()
+            await played.play("shoe S-2 2h\nopen R-9 in S-2\nvoid R-8\nclose R-9\ndeal R-9 W")
+            await loss(played)
+            await played.play("correct R-1 banker 2 5s")
+            assert played.about("ninth_copy")[-1] == f"dead table-events@{played.last_event} ninth_copy"
+            await played.play("correct R-1 banker 2 9c")
+            assert played.facts(TopicKind.ROUNDS)[-1] == "round_settled R-1 0 bets seal 0 r2"
+
+    asyncio.run(play())

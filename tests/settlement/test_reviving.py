@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 
 from pokdeng.events.ids import RoundId, TableId
 from pokdeng.settlement.reviving import GAP_RECORDS, Bygone, stretches_of
+from pokdeng.wire import TopicKind
 from tests.settlement.lives import forgotten, noted_only
 from tests.settlement.scene import scene
 from tests.settlement.table_talk import FIVE_ACCOUNTS, S1_R1
@@ -58,5 +60,19 @@ def test_overlapping_rounds_corrected_at_once_take_their_own_events(life: object
             await played.play("correct R-1 player_1 1 2c\ncorrect R-2 player_1 1 2c\nvoid R-1")
             assert await played.balance("A-1") == "10000/0/7"
             assert await played.balance("A-2") == "9000/0/5"
+
+    asyncio.run(play())
+
+
+def test_a_correction_tells_the_cards_of_its_own_shoe() -> None:
+    """Those of an open round of another shoe are not among them: whoever restores a ledger knows the old shoe by it."""
+
+    async def play() -> None:
+        async with scene() as played:
+            await played.play(f"{S1_R1}\nclose R-1\ndeal R-1 W")
+            await played.play("shoe S-2 3h\nopen R-2 in S-2\ncard R-2 player_1 1 7s\ncorrect R-1 player_1 1 2c")
+            told = json.loads(dict(played.line.records(TopicKind.ROUNDS)[-1].headers)["pokdeng-resume"])
+            assert (told["revision"], told["shoe"][0], told["shoe"][3]) == (2, "S-1", 3 + 1 + 12)
+            assert "7s" not in str(told)
 
     asyncio.run(play())

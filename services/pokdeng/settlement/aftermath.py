@@ -99,11 +99,11 @@ class Aftermath:
 
 
 def ending_of(table: Table, round_: Round, shoe: Shoe) -> Ending:
-    """How a round ended. While another one goes on, its shoe is told as it began: the counts would tell its cards.
+    """How a round ended. While another of its shoe goes on, that is told as it began: the counts would tell its cards.
 
     The table is given where the others are over or held: a snapshot may be taken if those are put aside.
     """
     others = [other for other in table.rounds.values() if not other.is_over]
-    if others:
+    if any(other.shoe_id == shoe.shoe_id for other in others):
         shoe = new_shoe(shoe.shoe_id, shoe.decks, shoe.burn_card)
     return Ending(round_, shoe, table if all(other.is_held for other in others) else None)

@@ -137,10 +137,10 @@ class Afterwards:
         self._shoes[name] = _Shoe(first, *newer, ttl_ms)
 
     def notes(self, tables: Mapping[str, TableNote]) -> Iterator[Note]:
-        """All that is to be noted; `tables` are the newest snapshots, whose newest shoes are in use."""
+        """All that is to be noted; `tables` are the newest snapshots."""
         for (table_id, shoe_id), shoe in self._shoes.items():
             table = tables.get(table_id)
-            if table is None or shoe.as_of < 0 or shoe_id == table.newest_shoe or shoe.first_event > table.as_of:
+            if table is None or shoe.as_of < 0 or shoe.first_event > table.as_of or _is_in_use(shoe_id, table):
                 continue  # in use, or begun since: its counts are kept when the next one is begun
             yield counts_note(NOBODY, TableId(table_id), shoe.counts.shoe(), shoe.as_of, shoe.ttl_ms)
         for key, ended in self._ended.items():
@@ -165,6 +165,10 @@ class Afterwards:
                 continue  # it was refused, and is judged anew each time; or it is not dealt with yet
             known.add(name)
             yield late_note(NOBODY, table_id, round_id, late, event, ended.ttl_ms)
+
+
+def _is_in_use(shoe_id: str, table: TableNote) -> bool:
+    return any(shoe.shoe_id == shoe_id for shoe in table.shoes)
 
 
 def _as_begun(shoe: Shoe) -> Shoe:
