@@ -359,3 +359,17 @@ def restored_bet(entry: Entry) -> RestoredBet:
         0 if entry.reversed is None else entry.reversed.reversed,
         0 if entry.reversed is None else entry.reversed.revision,
     )
+
+
+def in_revision(bet: RestoredBet, revised: RestoredBet) -> RestoredBet:
+    """A bet in a later revision, of which only the revision was told."""
+    return bet._replace(
+        state=revised.state,
+        returned=revised.returned,
+        revision=revised.revision,
+        after_end=revised.after_end,
+        after_reversal=revised.after_reversal,
+        reversed=revised.reversed,
+        undone=revised.undone,
+        undone_in=revised.undone_in,
+    )
