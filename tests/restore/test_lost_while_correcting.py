@@ -15,7 +15,7 @@ from tests.settlement.breakage import kill_in_ledger, kill_in_log
 from tests.settlement.lives import noted_only
 from tests.settlement.scene import scene
 from tests.settlement.table_talk import FIVE_ACCOUNTS, S1_R1
-from tests.settlement.test_revision_edges import KEY, R_2, W_C, revised
+from tests.settlement.test_revision_edges import EIGHT, KEY, NEXT_SHOE, R_2, W_C, revised
 
 if TYPE_CHECKING:
     from tests.settlement.scene import Scene
@@ -88,6 +88,31 @@ def test_killed_while_it_is_said_and_the_ledger_is_lost(point: Point, topic: Top
             await played.start()
             await played.caught_up()
             await is_exact(played)
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("next_round", ["", "open R-10 in S-2"], ids=["no round open", "the next open"])
+def test_a_correction_of_an_old_shoe_that_is_not_said_yet_is_judged_by_the_shoe_before_it(next_round: str) -> None:
+    """A later one of another round is said first, and its record counts both: the other is read again, and counts."""
+
+    async def play() -> None:
+        async with scene() as played:
+            await played.play(f"{FIVE_ACCOUNTS}\nshoe S-1 2h\n{EIGHT}")
+            await played.play(f"{NEXT_SHOE}\n{next_round}")
+            three = "correct R-2 player_1 1 As\ncorrect R-2 player_1 1 Ac\ncorrect R-1 player_2 1 9c"
+            rounds = played.line.topics.rounds
+
+            def are_both_said() -> bool:
+                return all(played.copies(f"round_settled {name}") > 1 for name in ("R-1", "R-2"))
+
+            await kill_in_log(played, three, Point.APPEND, rounds, when=are_both_said)
+            assert [fact.split()[1] for fact in revised(played)] == ["R-2", "R-1"]
+            played.line.store.flush()
+            await played.start()
+            await played.caught_up()
+            assert [fact.split()[1] for fact in revised(played)] == ["R-2", "R-1", "R-2"]
+            assert not played.about("ninth_copy")
 
     asyncio.run(play())
 

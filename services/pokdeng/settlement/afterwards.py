@@ -125,16 +125,21 @@ class Afterwards:
             ended.revisions[finished.revision] = finished
             if max(ended.revisions) == finished.revision:
                 ended.ttl_ms = ttl_ms
+        if finished.revision == 1:
+            self._tell_shoe(key[0], finished, ttl_ms)
+
+    def _tell_shoe(self, table_id: str, finished: Finished, ttl_ms: int) -> None:
+        """What the first record of a round tells of its shoe; later ones may count a correction that is not said yet.
+
+        A shoe that is not in use has all its rounds said: a table's snapshot knows the next one only then.
+        """
         shoe = finished.shoe.shoe()
-        name = (key[0], shoe.shoe_id)
         as_of = finished.last_event if shoe.gone > _as_begun(shoe).gone else -1  # told as it began: not its counts
-        known = self._shoes.get(name)
-        if known is None:
-            self._shoes[name] = _Shoe(finished.first_event, as_of, finished.shoe, ttl_ms)
-            return
-        first, ttl_ms = min(known.first_event, finished.first_event), max(known.ttl_ms, ttl_ms)
-        newer = (as_of, finished.shoe) if as_of > known.as_of else (known.as_of, known.counts)
-        self._shoes[name] = _Shoe(first, *newer, ttl_ms)
+        told = _Shoe(finished.first_event, as_of, finished.shoe, ttl_ms)
+        known = self._shoes.setdefault((table_id, shoe.shoe_id), told)
+        self._shoes[table_id, shoe.shoe_id] = max(known, told, key=lambda one: one.as_of)._replace(
+            first_event=min(known.first_event, told.first_event), ttl_ms=max(known.ttl_ms, told.ttl_ms)
+        )
 
     def notes(self, tables: Mapping[str, TableNote]) -> Iterator[Note]:
         """All that is to be noted; `tables` are the newest snapshots."""
