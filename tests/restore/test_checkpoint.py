@@ -49,16 +49,18 @@ async def played(line: Line, play: Play) -> None:
         await worker.caught_up()
 
 
-async def checkpointed(line: Line, *, now_ms: int | None = None, writer: str = "test") -> Written:
+async def checkpointed(
+    line: Line, *, now_ms: int | None = None, writer: str = "test", remember_ms: int = REMEMBER_MS
+) -> Written:
     """A checkpoint as of now."""
     return await close_books(
         reader(line),
         line.topics,
-        Past(remember_ms=REMEMBER_MS),
+        Past(remember_ms=remember_ms),
         writer=writer,
         times=Times(
             now_ms=latest_ms(line) if now_ms is None else now_ms,
-            remember_ms=REMEMBER_MS,
+            remember_ms=remember_ms,
             transfer_ttl_ms=TRANSFER_TTL_MS,
         ),
     )
@@ -100,9 +102,9 @@ def test_a_restore_from_a_checkpoint_is_one_from_the_beginning(hours: int) -> No
     asyncio.run(go())
 
 
-@pytest.mark.parametrize("hours", [20, 22])
+@pytest.mark.parametrize("remember_hours", [26, 80])
 def test_rounds_corrected_late_are_restored_from_a_checkpoint_that_came_after(
-    hours: int, monkeypatch: pytest.MonkeyPatch
+    remember_hours: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Decided before what the checkpoint has read again, and remembered for their correction: as from the beginning.
 
@@ -110,20 +112,21 @@ def test_rounds_corrected_late_are_restored_from_a_checkpoint_that_came_after(
     """
     monkeypatch.setattr("pokdeng.restore.reading.CHUNK_RECORDS", 5)
     monkeypatch.setattr("pokdeng.restore.folding.SWEEP_EVERY_SLICES", 1)
+    remember_ms = remember_hours * HOUR_MS
 
     async def go() -> None:
         line = new_line()
         await played(line, PLAY)
-        await checkpointed(line)
-        await corrected(line, latest_ms(line) + hours * HOUR_MS)
+        await checkpointed(line, remember_ms=remember_ms)
+        await corrected(line, latest_ms(line) + 22 * HOUR_MS)
         for number in (1, 2):
-            await played(line, later(number, hours + 5 + number))
-            await checkpointed(line)
-        await played(line, later(3, hours + 8))
+            await played(line, later(number, remember_hours + number))
+            await checkpointed(line, remember_ms=remember_ms)
+        await played(line, later(3, remember_hours + 4))
         for wait_hours in (0, 10):
             now_ms = latest_ms(line) + wait_hours * HOUR_MS
-            whole, of_whole = await filled(line, now_ms=now_ms, from_checkpoint=False)
-            short, of_short = await filled(line, now_ms=now_ms)
+            whole, of_whole = await filled(line, now_ms=now_ms, remember_ms=remember_ms, from_checkpoint=False)
+            short, of_short = await filled(line, now_ms=now_ms, remember_ms=remember_ms)
             assert contents(short) == contents(whole)
             assert pages(short) == pages(whole)
             assert of_short.facts < of_whole.facts
