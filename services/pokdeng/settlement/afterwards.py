@@ -15,6 +15,7 @@ from pokdeng.events.inputs import CardCorrected, RoundCancelled
 from pokdeng.ledger.port import Source
 from pokdeng.rounds import Mark, Shoe, new_shoe, place_of
 from pokdeng.rules import NO_COPIES, with_card
+from pokdeng.settlement.keys import KeyCheck
 from pokdeng.settlement.late import late_event
 from pokdeng.settlement.memory import change_note, counts_note, late_note
 from pokdeng.stream.port import TopicPartition
@@ -52,9 +53,10 @@ async def read_asked(log: Log, topics: Topics, *, since_ms: int) -> dict[Key, li
     ends = await log.end_offsets(places)
     asked: dict[Key, list[Asked]] = {}
     for place in places:
+        keys = KeyCheck(count)
         start = await log.offset_for_time(place, max(0, since_ms))
         async for record in read_on(log, place, start, ends[place]):
-            event = _asked(record)
+            event = _asked(record, keys)
             if event is not None:
                 mark = Mark(record.offset, record.timestamp)
                 one = Asked(mark, event, record.offset < (committed[place] or 0))
@@ -62,13 +64,14 @@ async def read_asked(log: Log, topics: Topics, *, since_ms: int) -> dict[Key, li
     return asked
 
 
-def _asked(record: Record) -> CardCorrected | RoundCancelled | None:
+def _asked(record: Record, keys: KeyCheck) -> CardCorrected | RoundCancelled | None:
     """Such an event; None of any other, most of which are not even decoded (text may hide behind a backslash)."""
     value = record.value
     if value is None or not (any(name in value for name in _TYPES) or b"\\" in value):
         return None
     try:
         event = decode_table_event(value, record.key)
+        keys.check(record, event.table_id)
     except MalformedRecordError:
         return None
     return event if isinstance(event, CardCorrected | RoundCancelled) else None
