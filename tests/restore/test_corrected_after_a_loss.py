@@ -15,7 +15,7 @@ from pokdeng.settlement.engine import LEASES_EVERY_S
 from pokdeng.wire import TopicKind
 from tests.restore.losses import LOSSES, checkpointed, rebuilt
 from tests.settlement import test_remembered, test_revision_edges, test_revisions
-from tests.settlement.lives import HOURS_MS
+from tests.settlement.lives import HOURS_MS, noted_only
 from tests.settlement.scene import Scene, scene
 from tests.settlement.table_talk import FIVE_ACCOUNTS, S1_R1
 from tests.settlement.test_revision_edges import B1, EIGHT, LATER_SHOES, NEXT_SHOE, W_C, revised
@@ -226,5 +226,34 @@ def test_the_cards_of_a_round_held_at_the_end_of_its_shoe_are_counted(loss: Call
             assert played.about("ninth_copy")[-1] == f"dead table-events@{played.last_event} ninth_copy"
             await played.play("correct R-1 banker 2 9c")
             assert played.facts(TopicKind.ROUNDS)[-1] == "round_settled R-1 0 bets seal 0 r2"
+
+    asyncio.run(play())
+
+
+@after_every_loss
+@pytest.mark.parametrize("card", ["5s", "9c"])
+def test_the_cards_of_a_round_put_aside_are_counted_when_it_is_over(
+    loss: Callable[[Scene], Awaitable[None]], card: str
+) -> None:
+    """Its shoe was in use when the ledger was lost, and is not any more when another round of it is corrected."""
+
+    async def play() -> None:
+        async with scene() as played:
+            await played.stop()
+            played.line.held_ms = 30
+            await played.start()
+            await played.play(f"{FIVE_ACCOUNTS}\nshoe S-1 2h")
+            await played.play("\n".join(f"open R-{n}\nclose R-{n}\ndeal R-{n} W" for n in range(1, 8)))
+            await played.play("open R-8\ncorrect R-5 player_1 1 Td\nclose R-8\ndeal R-8 W")
+            await played.play("shoe S-2 2h\nopen R-9 in S-2\nclose R-9\ndeal R-9 W\nopen R-10 in S-2\nvoid R-10")
+            assert played.worker is not None
+            desk = played.worker.engine.owned._desks[0]
+            await played.worker.until(lambda: bool(desk.aside.noted))
+            await loss(played)
+            await played.play("void R-8\nclose R-9\nshoe S-3 2h\nopen R-11 in S-3\nclose R-11\ndeal R-11 W")
+            await noted_only(played)
+            await played.play(f"correct R-1 banker 2 {card}")
+            assert bool(revised(played)[1:]) == (card == "9c")
+            assert bool(played.about("ninth_copy")[2:]) == (card == "5s")
 
     asyncio.run(play())

@@ -83,6 +83,14 @@ class Aftermath:
         self.memory.shoe_left(table_id, shoe, record.offset)
         self.batch.notes.append(counts_note(self._source, table_id, shoe, record.offset, self._remember_ms))
 
+    def old_shoe_ended(self, record: Record, table_id: TableId, shoe: Shoe) -> None:
+        """A round ended whose shoe is not the table's newest: its counts are kept, unless they are.
+
+        They are not where the ledger was restored since the next shoe was started: no fact tells a round's cards that
+        is held, nor when the shoe was left.
+        """
+        self.batch.notes.append(counts_note(self._source, table_id, shoe, record.offset, self._remember_ms))
+
     def old_shoe_changed(self, record: Record, table_id: TableId, before: Shoe, after: Shoe) -> None:
         """The counts of a shoe changed that is not the table's newest."""
         self.memory.shoe_changed(table_id, before, after, record.offset)

@@ -186,8 +186,11 @@ class Floor:
     def _is_follow_up(self, record: Record, event: RoundEvent, before: Dealt, after: Dealt, verdict: Verdict) -> bool:
         """Tell what is to be kept of an event about a round that is over, or an old shoe; whether that is all of it."""
         table = self._tables[event.table_id]
-        if after.shoe is not before.shoe and after.shoe.shoe_id != table.newest_shoe:
-            self._aftermath.old_shoe_changed(record, table.table_id, before.shoe, after.shoe)
+        if after.shoe.shoe_id != table.newest_shoe:
+            if after.shoe is not before.shoe:
+                self._aftermath.old_shoe_changed(record, table.table_id, before.shoe, after.shoe)
+            if after.round.is_over and not before.round.is_over:
+                self._aftermath.old_shoe_ended(record, table.table_id, after.shoe)
         if not before.round.is_over:
             return False
         mark = Mark(record.offset, record.timestamp)

@@ -8,7 +8,7 @@
 | | `h` | nothing: the round is put aside, and its page lives until it is finished |
 | | `e|TYPE|EVENT` | a table event that came after the round's end (`late.LateEvent`) |
 | `shoe|TABLE|SHOE` | `m` | a started shoe (`[offset, decks, burn card]`) |
-| | `c` | its counts when the next shoe was started (`[offset, finished.ShoeNote]`) |
+| | `c` | its counts when it was in use last (`[offset, finished.ShoeNote]`) |
 | | `d|OFFSET` | what a table event changed of them since (`[cards gone, copies]`) |
 | `table|TABLE` | `m` | the table when none of its rounds was open (`finished.TableNote`) |
 | `aside` | TABLE | `1` where the table's page has rounds put aside, `0` where it has none any more |
