@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ARGS ?=
+# The tests on real parts mostly wait.
+JOBS ?= 3
 DOCKER ?= docker
 IMAGE ?= pokdeng-settlement
 BASE ?= python:3.12-slim
@@ -28,7 +30,7 @@ demo: $(STAMP) ## play eight tables against the real worker, and prove that the 
 	@$(BIN)/pokdeng demo $(ARGS)
 
 test: $(STAMP) ## run the tests (on Apache Kafka and Redis too, where they are at hand)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: $(STAMP) ## lint, types, layers, schemas, the chart (where helm is: make tools)
 	$(BIN)/ruff check
@@ -80,6 +82,8 @@ lock: $(STAMP) ## renew the locked requirements
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade --extra dev pyproject.toml -o requirements/dev.txt
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade -c requirements/dev.txt requirements/build.in -o requirements/build.txt
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade --group pyproject.toml:audit -o requirements/audit.txt
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade requirements/go.in -o requirements/go.txt
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade --no-deps requirements/kubernetes-schemas.in -o requirements/kubernetes-schemas.txt
 
 AUDIT_BIN := build/audit/bin
 AUDIT_STAMP := build/audit/.installed
@@ -97,8 +101,6 @@ sbom: $(AUDIT_STAMP) ## write what the service is made of, as CycloneDX, to buil
 audit-dependencies: $(AUDIT_STAMP) ## ask PyPI (or ADVISORIES=osv) for known weaknesses of what is locked
 	$(AUDIT_BIN)/pip-audit --strict --disable-pip --require-hashes --progress-spinner off -s $(ADVISORIES) \
 		-r requirements/runtime.txt -r requirements/dev.txt
-	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade requirements/go.in -o requirements/go.txt
-	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --upgrade --no-deps requirements/kubernetes-schemas.in -o requirements/kubernetes-schemas.txt
 
 clean: ## remove what was installed and cached
 	rm -rf $(VENV) build .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

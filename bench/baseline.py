@@ -15,7 +15,7 @@ from aiokafka import AIOKafkaConsumer
 
 
 async def _read(bootstrap: str, topic: str) -> float:
-    consumer: Any = AIOKafkaConsumer(  # type: ignore[no-untyped-call]
+    consumer: Any = AIOKafkaConsumer(  # type: ignore[no-untyped-call]  # aiokafka is typed in places only
         topic, bootstrap_servers=bootstrap, group_id=None, auto_offset_reset="earliest"
     )
     await consumer.start()

@@ -49,7 +49,7 @@ def count_round(batch: Batch, options: dict[Bet, Option]) -> None:
     """What a round adds to the counts when it ends."""
     closing = Closing.__new__(Closing)
     closing._batch, closing._options = batch, options  # noqa: SLF001 - of a round's end, the counting alone
-    closing._count(is_refund=False)  # noqa: SLF001
+    closing._count(is_refund=False)  # noqa: SLF001 - what is measured
 
 
 def sums_of_round(seed: int) -> dict[Bet, Option]:

@@ -59,7 +59,7 @@ async def measure_restart(bootstrap: str, *, tables: int, bets_per_round: int) -
             await create_topics(settings, topic_specs(topics, partitions=load.partitions, replication=1))
             player = Player(load, topics)
             await play_deposits(log, player)
-            async with worker(bootstrap, server.url, topics.prefix, instance_id="only") as first:
+            async with worker(bootstrap, server.url, topics.prefix, group=topics.prefix, instance_id="only") as first:
                 await wait_for(log, topics.funds_decisions, load.partitions, load.accounts, seconds=_WITHIN_S)
                 await log.publish(player.shoes(0))
                 await log.publish(player.opening(0, 0))
@@ -80,7 +80,7 @@ async def measure_restart(bootstrap: str, *, tables: int, bets_per_round: int) -
             await log.publish(probes)
             before = await log.end_offsets([TopicPartition(topics.bet_decisions, n) for n in range(load.partitions)])
             started = time.time()
-            async with worker(bootstrap, server.url, topics.prefix, instance_id="only") as second:
+            async with worker(bootstrap, server.url, topics.prefix, group=topics.prefix, instance_id="only") as second:
                 said = second.said("assigned")
                 recovered = datetime.fromisoformat(said["timestamp"]).timestamp()
                 decided = await _decided(log, before, {f"probe-{place.partition}" for place in probes})

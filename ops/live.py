@@ -32,13 +32,13 @@ class Prometheus:
 
     def query(self, expr: str) -> list[dict[str, Any]]:
         """The series of an expression now."""
-        return self._ask("query", query=self._chosen(expr))["result"]  # type: ignore[no-any-return]
+        return self._ask("query", query=self._chosen(expr))["result"]  # type: ignore[no-any-return]  # JSON of Prometheus
 
     def lines(self, expr: str, seconds: int) -> list[dict[str, Any]]:
         """The series of an expression over the last seconds."""
         end = time.time()
         found = self._ask("query_range", query=self._chosen(expr), start=end - seconds, end=end, step=STEP_S)
-        return found["result"]  # type: ignore[no-any-return]
+        return found["result"]  # type: ignore[no-any-return]  # JSON of Prometheus
 
     def recordings(self) -> list[str]:
         """The names that its rules record."""
@@ -48,7 +48,7 @@ class Prometheus:
     def _ask(self, what: str, **arguments: object) -> dict[str, Any]:
         address = f"{self._address}/api/v1/{what}?{urlencode(arguments)}"
         with urlopen(address, timeout=30) as answer:  # noqa: S310 - the address that was given
-            return json.load(answer)["data"]  # type: ignore[no-any-return]
+            return json.load(answer)["data"]  # type: ignore[no-any-return]  # JSON of Prometheus
 
     def _chosen(self, expr: str) -> str:
         for name, value in self._choices.items():

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,13 @@ import structlog
 from pokdeng.ledger.embedded import EmbeddedServer, server_binary
 from pokdeng.ledger.port import LedgerError
 from tests.support.containers import KAFKA_IMAGE, REDIS_IMAGE, has_image, redis_container
+from tests.support.fresh import NAME, draw_fresh_seed, fresh_seed
 from tests.support.kafka import is_at_hand, kafka_for_tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from _pytest.terminal import TerminalReporter
 
 _GIVEN_REDIS = os.environ.get("POKDENG_TEST_REDIS", "")
 SERVER_OPTIONS = {
@@ -55,10 +59,23 @@ def pytest_report_header() -> list[str]:
     return [f"broker: {broker}", f"store: {store}, and the in-memory ledger"]
 
 
-def pytest_configure() -> None:
-    """Where Redis is required, an address must be given."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Where Redis is required, an address must be given. Processes that share the tests share a broker and seeds."""
     if _IS_REDIS_REQUIRED and not _GIVEN_REDIS:
         raise pytest.UsageError("POKDENG_REQUIRE_REDIS=1, but POKDENG_TEST_REDIS names no server")
+    draw_fresh_seed()
+    shares_tests = bool(config.getoption("numprocesses", None)) and not hasattr(config, "workerinput")
+    if shares_tests and not os.environ.get("POKDENG_TEST_KAFKA") and is_at_hand():
+        broker = ExitStack()
+        kafka = broker.enter_context(kafka_for_tests())
+        if kafka is not None:
+            os.environ["POKDENG_TEST_KAFKA"] = kafka.bootstrap
+        config.add_cleanup(broker.close)
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    """Say which seeds were fresh, so that they can be played again."""
+    terminalreporter.write_line(f"fresh seeds from {fresh_seed()} (again: {NAME}={fresh_seed()})")
 
 
 @pytest.fixture(autouse=True)

@@ -76,7 +76,7 @@ class Store:
 
     async def ask(self, *command: Any) -> Any:
         """One command."""
-        return await self.redis.execute_command(*command)  # type: ignore[no-untyped-call]
+        return await self.redis.execute_command(*command)  # type: ignore[no-untyped-call]  # redis-py is typed in places only
 
 
 class Stores:

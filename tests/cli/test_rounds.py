@@ -262,6 +262,24 @@ def test_nothing_is_written_without_a_yes() -> None:
     play(act)
 
 
+def test_a_yes_in_the_environment_is_a_yes_to_its_own_command_only() -> None:
+    """What is set for all of a container, or for another command, cancels nothing; its own variable does."""
+
+    async def act(played: Scene) -> None:
+        await played.play(f"{S1_R1}\nbet b1 A-1 player_1 1000")
+        cancel = ("rounds", "cancel", "T-1", "R-1", "--reason", "camera fault")
+        for other in ("POKDENG_YES", "POKDENG_ROUNDS_RESUME_YES", "POKDENG_BALANCES_REBUILD_YES"):
+            result = await pokdeng(played, *cancel, env={other: "1"})
+            assert (result.exit_code, "nothing was written" in result.output) == (1, True), result.output
+        await played.caught_up()
+        assert await played.balance() == "8000/2000/2"
+        result = await pokdeng(played, *cancel, env={"POKDENG_ROUNDS_CANCEL_YES": "1"})
+        assert result.exit_code == 0, result.output
+        assert await played.balance() == "10000/0/3"
+
+    play(act)
+
+
 def test_a_second_cancellation_writes_nothing_and_is_done() -> None:
     """What is asked for is so already."""
 

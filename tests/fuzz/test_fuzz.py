@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
-
 import pytest
 
 from tests.fuzz.runs import RECORDS_A_RUN, fuzz_decoder, fuzz_worker
+from tests.support.fresh import fresh_seed
 
-SEEDS = (1, secrets.randbelow(10**9))
+SEEDS = (1, fresh_seed())
 """One that is always the same, and one that is new each time: it is the name of the test."""
 
 

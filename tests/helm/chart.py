@@ -11,7 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 import yaml
+
+from pokdeng.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +65,8 @@ class Rendered:
                 yield one["spec"]
             elif "template" in one.get("spec", {}):
                 yield one["spec"]["template"]["spec"]
+            elif one["kind"] == "CronJob":
+                yield one["spec"]["jobTemplate"]["spec"]["template"]["spec"]
 
     def worker(self) -> dict[str, Any]:
         """The worker's container."""
@@ -71,7 +76,12 @@ class Rendered:
 
     def environment(self) -> dict[str, Any]:
         """The worker's environment: a text, or where it comes from."""
-        return {one["name"]: one.get("value", one.get("valueFrom")) for one in self.worker()["env"]}
+        return environment_of(self.worker())
+
+
+def environment_of(container: dict[str, Any]) -> dict[str, Any]:
+    """A container's environment: a text, or where it comes from."""
+    return {one["name"]: one.get("value", one.get("valueFrom")) for one in container["env"]}
 
 
 def run_helm(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -109,3 +119,14 @@ def _rendered(files: tuple[Path, ...], values: str) -> Rendered:
 def newest() -> str:
     """The newest version of Kubernetes that is checked against."""
     return max(kubernetes_versions(), key=lambda one: tuple(map(int, one.split("."))), default="1.34.0")
+
+
+def variables_of(*words: str) -> set[str]:
+    """The environment variables that a command reads."""
+    context = click.Context(main)
+    command: click.Command | None = main
+    for word in words:
+        assert isinstance(command, click.Group)
+        command = command.get_command(context, word)
+    assert command is not None
+    return {str(one.envvar) for one in command.params if isinstance(one, click.Option)}

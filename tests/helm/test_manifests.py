@@ -120,5 +120,10 @@ def test_names_and_labels_fit(values: Path) -> None:
         for one in made.all()
         if one["kind"] in ("Pod", "Job")
     ]
+    others += [
+        one["spec"]["jobTemplate"]["spec"]["template"]["metadata"]["labels"]
+        for one in made.all()
+        if one["kind"] == "CronJob"
+    ]
     assert others
     assert not any(selector.items() <= labels.items() for labels in others)

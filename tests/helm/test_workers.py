@@ -5,29 +5,15 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-import click
 import pytest
 import yaml
 
-from pokdeng.cli import main
 from pokdeng.settlement.limits import load_limits
-from tests.helm.chart import VALUES, rendered, template
+from tests.helm.chart import VALUES, rendered, template, variables_of
 from tests.ops.rules import ALERTS, rules_of
 
 EVERYTHING = next(file for file in VALUES if file.stem == "everything")
-PLAIN = next(file for file in VALUES if file.stem == "least")
 pytestmark = pytest.mark.usefixtures("helm")
-
-
-def variables_of(*words: str) -> set[str]:
-    """The environment variables that a command reads."""
-    context = click.Context(main)
-    command: click.Command | None = main
-    for word in words:
-        assert isinstance(command, click.Group)
-        command = command.get_command(context, word)
-    assert command is not None
-    return {str(one.envvar) for one in command.params if isinstance(one, click.Option)}
 
 
 def test_a_worker_is_named_by_its_pod() -> None:
@@ -40,28 +26,6 @@ def test_every_variable_is_one_that_the_worker_reads(values: Path) -> None:
     """No setting is written under a name that the worker does not know."""
     told = {name for name in rendered(values).environment() if name != "POKDENG_EXTRA"}
     assert told <= variables_of("worker")
-
-
-@pytest.mark.parametrize("values", [EVERYTHING, PLAIN], ids=lambda file: file.stem)
-def test_every_variable_of_the_topics_job_is_one_that_it_reads(values: Path) -> None:
-    """`topics create` and `topics check` get what they need to reach Kafka, and nothing of Redis."""
-    pod = rendered(values).of("Job", ending="-topics")["spec"]["template"]["spec"]
-    for container in (*pod["containers"], *pod.get("initContainers", [])):
-        told = {one["name"] for one in container["env"]}
-        known = variables_of("topics", container["args"][1])
-        if container["args"][1] == "create":
-            known.add("POKDENG_CORRECTION_WINDOW")  # of the check, which follows
-        assert told <= known
-        assert "POKDENG_BOOTSTRAP" in told
-
-
-def test_topics_are_made_before_they_are_checked() -> None:
-    """With both on, creating comes first, and both before anything is installed or upgraded."""
-    job = rendered(EVERYTHING).of("Job", ending="-topics")
-    assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
-    pod = job["spec"]["template"]["spec"]
-    assert [one["args"] for one in pod["initContainers"]] == [["topics", "create"]]
-    assert [one["args"] for one in pod["containers"]] == [["topics", "check"]]
 
 
 def test_probes_ask_the_health_pages() -> None:
@@ -106,6 +70,12 @@ def test_limits_are_a_file_that_the_worker_takes(tmp_path: Path) -> None:
         ({"kafka__security": "SASL_SSL"}, "kafka.sasl.existingSecret must name a Secret"),
         ({"kafka__sasl__existingSecret": "s"}, "kafka.sasl.existingSecret would be ignored"),
         ({"kafka__tls__existingSecret": "s"}, "kafka.tls.existingSecret would be ignored"),
+        ({"topics__create__sasl__existingSecret": "s"}, "topics.create.sasl.existingSecret would be ignored"),
+        ({"topics__create__tls__existingSecret": "s"}, "topics.create.tls.existingSecret would be ignored"),
+        ({"topics__create__tls__certificateKey": "c"}, "topics.create.tls.existingSecret must name the Secret"),
+        ({"checkpoint__schedule": "daily"}, "/checkpoint/schedule"),
+        ({"checkpoint__schedule": "CRON_TZ=UTC 0 4 * * *"}, "/checkpoint/schedule"),
+        ({"checkpoint__timeZone": ""}, "/checkpoint/timeZone"),
         ({"redis__tls__existingSecret": "s"}, "redis.tls.existingSecret would be ignored"),
         ({"worker__env": {"POKDENG_REDIS": "redis://other"}}, "worker.env.POKDENG_REDIS"),
         ({"worker__env": {"POKDENG_REMEMBER": "30h"}}, "worker.env.POKDENG_REMEMBER"),

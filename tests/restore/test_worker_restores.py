@@ -62,7 +62,7 @@ def set_back(line: Line, snapshot: object) -> None:
 LOSSES: dict[str, Callable[[Line, object], None]] = {
     "flushed": lambda line, _: line.store.flush(),
     "set back": set_back,
-    "set back unnoticed": lambda line, snapshot: line.store.restore(snapshot),  # type: ignore[arg-type]
+    "set back unnoticed": lambda line, snapshot: line.store.restore(snapshot),  # type: ignore[arg-type]  # both take what they gave
     "restarted": lambda line, _: line.store.new_incarnation(),
 }
 

@@ -69,7 +69,7 @@ def test_any_other_text_is_no_card_and_is_named(text: str) -> None:
 def test_what_is_no_text_is_no_card(value: object) -> None:
     """A value of another type is refused like a wrong text, not with a KeyError or TypeError."""
     with pytest.raises(InvalidCardError):
-        Card.parse(value)  # type: ignore[arg-type]
+        Card.parse(value)  # type: ignore[arg-type]  # what the types forbid is tried
 
 
 def test_a_long_text_is_shortened_in_the_message() -> None:
@@ -109,7 +109,7 @@ def test_a_copied_or_pickled_card_is_the_same_instance() -> None:
 def test_a_card_cannot_be_changed() -> None:
     """A card is a value."""
     with pytest.raises(FrozenInstanceError):
-        Card.parse("Th").points = 9  # type: ignore[misc]
+        Card.parse("Th").points = 9  # type: ignore[misc]  # what the types forbid is tried
 
 
 def test_a_card_made_by_hand_equals_the_one_of_the_deck() -> None:

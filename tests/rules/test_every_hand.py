@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pokdeng.rules import CARDS, Bet, Hand, hand_of, odds_of, verdict
+from pokdeng.rules import CARDS, Bet, Card, Hand, hand_of, odds_of, verdict
 
 RANKS = "A23456789TJQK"
 PATTERNS = [
@@ -117,11 +117,11 @@ def ways_of_both(banker: Hand, player: Hand) -> int:
 
 
 @pytest.mark.parametrize("first", CARDS, ids=str)
-def test_every_hand_is_read_alike(first: object) -> None:
+def test_every_hand_is_read_alike(first: Card) -> None:
     """All 52 x 52 hands by position: value, combination, points, pair, flush, special."""
     for second in CARDS:
         reading = read(str(first), str(second))
-        hand = hand_of(first, second)  # type: ignore[arg-type]
+        hand = hand_of(first, second)
         assert (hand.value, hand.combination, hand.is_pair, hand.is_flush, hand.is_special) == (
             *reading,
             reading.is_special,

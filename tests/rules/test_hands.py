@@ -138,7 +138,7 @@ def test_a_hand_cannot_be_changed_and_can_be_copied() -> None:
     """A hand is a value."""
     hand = Hand.parse("9c Td")
     with pytest.raises(FrozenInstanceError):
-        hand.rank = 0  # type: ignore[misc]
+        hand.rank = 0  # type: ignore[misc]  # what the types forbid is tried
     assert copy.deepcopy(hand) == hand
     assert repr(hand) == "Hand.parse('9c Td')"
 

@@ -246,7 +246,7 @@ def test_what_one_wins_the_other_loses_but_for_pd_12(player: Hand, banker: Hand)
 def test_what_is_no_stake_is_refused(stake: object) -> None:
     """Below 1, above 10^12, or no integer: nothing is computed, and the message stays short."""
     with pytest.raises(InvalidStakeError) as refused:
-        settle(Bet.PLAYER_1, Hand.parse("9c Td"), Hand.parse("4h 3d"), stake)  # type: ignore[arg-type]
+        settle(Bet.PLAYER_1, Hand.parse("9c Td"), Hand.parse("4h 3d"), stake)  # type: ignore[arg-type]  # what the types forbid is tried
     assert len(str(refused.value)) < 200
 
 

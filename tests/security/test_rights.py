@@ -19,12 +19,14 @@ from aiokafka.errors import (
 from aiokafka.protocol.fetch import FetchRequest
 from aiokafka.structs import TopicPartition as KafkaPartition
 
+from pokdeng.cli.connect import why_not_join
 from pokdeng.stream.kafka import KafkaAdmin, KafkaLog, NewTopicSpec
 from pokdeng.stream.kafka.untyped import AIOKafkaAdminClient, AIOKafkaClient, AIOKafkaConsumer, AIOKafkaProducer
 from pokdeng.stream.port import LogError, TopicPartition
 from pokdeng.wire import TopicKind, Topics
 from pokdeng.wire.rights import FACTS, READS, WRITES, Role, own_groups
 from tests.security.conftest import PREFIX, with_topics
+from tests.stream.recorder import Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -163,6 +165,26 @@ def test_groups_are_their_owners(with_rights: SecureKafka) -> None:
         place = TopicPartition(TOPICS.bets, 0)
         assert await log.committed([place]) == {place: None}, "the supervisor may see how far the workers are"
         await log.stop()
+
+    asyncio.run(tried())
+
+
+def test_the_workers_may_see_what_their_group_reads(with_rights: SecureKafka) -> None:
+    """So one of another prefix, whose topics the leader may not see, is told not to join; others may not ask."""
+    other = Topics("another")
+
+    async def tried() -> None:
+        log = KafkaLog(with_rights.settings(user(Role.SETTLEMENT)), GROUP, others=(TOPICS.funds,))
+        recorder = Recorder(log)
+        try:
+            await log.start(recorder)
+            await recorder.until(lambda: bool(recorder.owned))
+            (why,) = await why_not_join(with_rights.settings(user(Role.SETTLEMENT)), GROUP, other)
+            assert f"members that read {TOPICS.funds}: " in why
+            with pytest.raises(LogError, match="this principal may not"):
+                await why_not_join(with_rights.settings(user(Role.READER)), GROUP, other)
+        finally:
+            await log.stop()
 
     asyncio.run(tried())
 

@@ -120,7 +120,7 @@ def test_no_error_and_no_traceback_holds_one(caplog: pytest.LogCaptureFixture) -
 def test_a_logged_exception_does_not_show_local_variables(is_terminal: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001 - a case
     """On a terminal neither, where structlog would have rich show them."""
     said = io.StringIO()
-    said.isatty = lambda: is_terminal  # type: ignore[method-assign]
+    said.isatty = lambda: is_terminal  # type: ignore[method-assign]  # a stream that says it is a terminal
     monkeypatch.setattr(sys, "stderr", said)
     logs.set_up_logs("debug")
     try:

@@ -93,7 +93,7 @@ async def commit(self: KafkaLog, offsets: Mapping[TopicPartition, int]) -> bool:
 
 
 if __name__ == "__main__":
-    RedisLedger.apply = apply  # type: ignore[method-assign]
-    KafkaLog.publish = publish  # type: ignore[method-assign]
-    KafkaLog.commit = commit  # type: ignore[method-assign]
+    RedisLedger.apply = apply  # type: ignore[method-assign]  # it breaks what it is about
+    KafkaLog.publish = publish  # type: ignore[method-assign]  # it breaks what it is about
+    KafkaLog.commit = commit  # type: ignore[method-assign]  # it breaks what it is about
     sys.exit(main(["worker", *sys.argv[1:]]))

@@ -6,13 +6,15 @@ As with kill -9, nothing of that worker goes on from there: it hangs where it wa
 from __future__ import annotations
 
 import asyncio
+import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pokdeng.stream.port import LogUnavailableError
+from tests.settlement.plays import Stage, deliver_again
 
 if TYPE_CHECKING:
-    import random
-
+    from pokdeng.simulator import Play
     from pokdeng.stream.memory import Point
     from pokdeng.stream.port import TopicPartition
     from tests.support.line import Line, RunningWorker
@@ -118,3 +120,20 @@ class Survivor:
         if self._worker is None:
             self._lives += 1
             self._worker = await self._line.start_worker(self._group, f"life-{self._lives}")
+
+
+async def play_under_fire(play: Play, seed: int, *, again: float = 0) -> tuple[Stage, Survivor]:
+    """A play whose worker is killed at many points of its way; at its end it is caught up.
+
+    `again` is the share of records, 0 .. 1, that come twice, byte for byte.
+    """
+    rng = random.Random(seed)
+    stage = Stage(play)
+    worker = Survivor(stage.line, rng)
+    await stage.send(stage.beats[0])
+    await worker.catch_up(kills=0)
+    for beat in stage.beats[1:]:
+        await stage.send(replace(beat, steps=deliver_again(rng, beat.steps, again)) if again else beat)
+        await worker.live(rng.randrange(40))
+    await worker.catch_up(kills=3)
+    return stage, worker

@@ -51,7 +51,7 @@ def on_real_parts(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..
         asyncio.run(play())
 
     names = [name for name in test.__code__.co_varnames[: test.__code__.co_argcount] if name != "played"]
-    run.__signature__ = _signature(["kafka_bootstrap", "tmp_path", *names])  # type: ignore[attr-defined]
+    run.__signature__ = _signature(["kafka_bootstrap", "tmp_path", *names])  # type: ignore[attr-defined]  # pytest reads the fixtures there
     return run
 
 
@@ -119,7 +119,7 @@ async def test_an_emptied_script_cache_and_a_silent_redis_lose_no_deposit(played
         await played.say("deposit A-1 10")
         await played.until_said("funds_credited A-1 10 10/0/1")
         await redis.script_flush()
-        await redis.execute_command("CLIENT", "PAUSE", "4000", "ALL")  # type: ignore[no-untyped-call]
+        await redis.execute_command("CLIENT", "PAUSE", "4000", "ALL")  # type: ignore[no-untyped-call]  # redis-py is typed in places only
         await played.say("deposit A-1 5\ndeposit A-1 100")
 
         async def is_not_ready() -> bool:

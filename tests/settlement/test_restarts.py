@@ -10,24 +10,10 @@ import pytest
 
 from pokdeng.wire import TopicKind
 from tests.settlement.plays import Stage, a_play, balances, one_table, places, report_of, said
-from tests.settlement.sniper import Survivor
+from tests.settlement.sniper import Survivor, play_under_fire
 from tests.support.line import INPUTS
 
 SEEDS = range(1, 17)
-
-
-async def play_under_fire(seed: int) -> tuple[Stage, Survivor]:
-    """A play whose worker is killed at many points of its way; at its end it is caught up."""
-    rng = random.Random(seed)
-    stage = Stage(a_play(seed, rounds=4))
-    worker = Survivor(stage.line, rng)
-    await stage.send(stage.beats[0])
-    await worker.catch_up(kills=0)
-    for beat in stage.beats[1:]:
-        await stage.send(beat)
-        await worker.live(rng.randrange(40))
-    await worker.catch_up(kills=3)
-    return stage, worker
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -35,7 +21,7 @@ def test_kills_at_any_point_leave_no_trace(seed: int) -> None:
     """Killed before and after calls of ledger and log: the checker finds nothing, copies are the same bytes."""
 
     async def play() -> None:
-        stage, worker = await play_under_fire(seed)
+        stage, worker = await play_under_fire(a_play(seed, rounds=4), seed)
         await worker.stop()
         assert worker.hits
         said(stage.line)
@@ -156,7 +142,7 @@ def test_a_replay_by_a_new_group_changes_no_balance_and_no_byte(seed: int, endin
     """Everything read again over the same store: what is said is said in the same bytes, and nothing new."""
 
     async def play() -> None:
-        stage, worker = await play_under_fire(seed)
+        stage, worker = await play_under_fire(a_play(seed, rounds=4), seed)
         line = stage.line
         if ending == "killed with rounds open":
             await stage.send_next_play(a_play(seed + 1000, rounds=2), beats=12)

@@ -335,7 +335,7 @@ def test_a_settled_round_leaves_nothing_behind_in_the_worker() -> None:
                 worker = played.worker
                 assert worker is not None
                 desk = worker.engine.owned._desks[0]
-                await worker.until(lambda desk=desk: len(desk.finished) <= 1)  # type: ignore[misc]
+                await worker.until(lambda desk=desk: len(desk.finished) <= 1)  # type: ignore[misc]  # mypy infers no type of a default in a lambda
                 tables = desk.floor._tables.values()
                 held = sum(len(table.rounds) + len(table.shoes) for table in tables)
                 sizes.append((held, len(desk.books), len(desk.revisions._queues)))

@@ -12,8 +12,8 @@ import pytest
 
 from pokdeng.wire import TopicKind
 from tests.checker.reference import settle
-from tests.settlement.plays import Stage, a_play, balances, deliver_again, meaning, one_table, places, report_of, said
-from tests.settlement.sniper import Survivor
+from tests.settlement.plays import Stage, a_play, balances, meaning, one_table, places, report_of, said
+from tests.settlement.sniper import Survivor, play_under_fire
 from tests.settlement.test_any_order import show_bit_by_bit
 from tests.support.line import INPUTS, OUTPUTS
 
@@ -39,26 +39,12 @@ def whatever_the_order(records: Iterable[Any]) -> dict[str, object]:
     }
 
 
-async def play_under_fire(seed: int) -> tuple[Stage, Survivor]:
-    """A play whose worker is killed at many points of its way; at its end it is caught up."""
-    rng = random.Random(seed)
-    stage = Stage(corrected(a_play(seed, rounds=5)))
-    worker = Survivor(stage.line, rng)
-    await stage.send(stage.beats[0])
-    await worker.catch_up(kills=0)
-    for beat in stage.beats[1:]:
-        await stage.send(replace(beat, steps=deliver_again(rng, beat.steps, 0.1)))
-        await worker.live(rng.randrange(40))
-    await worker.catch_up(kills=3)
-    return stage, worker
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 def test_kills_at_any_point_leave_no_trace(seed: int) -> None:
     """Killed before and after calls of ledger and log: the checker finds nothing, copies are the same bytes."""
 
     async def play() -> None:
-        stage, worker = await play_under_fire(seed)
+        stage, worker = await play_under_fire(corrected(a_play(seed, rounds=5)), seed, again=0.1)
         await worker.stop()
         assert worker.hits
         said(stage.line)
@@ -162,7 +148,7 @@ def test_a_replay_by_a_new_group_changes_no_balance_and_no_byte(seed: int, endin
     """Everything read again over the same store: what is said is said in the same bytes, and nothing new."""
 
     async def play() -> None:
-        stage, worker = await play_under_fire(seed)
+        stage, worker = await play_under_fire(corrected(a_play(seed, rounds=5)), seed, again=0.1)
         line = stage.line
         if ending == "stopped":
             await worker.stop()

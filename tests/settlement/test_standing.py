@@ -36,6 +36,10 @@ class Look:
     async def shown(self, metric: str, topic: str | None = None) -> float | None:
         """A gauge, None where it has no such series."""
         await self.standing.ask_ends()
+        return self.known(metric, topic)
+
+    def known(self, metric: str, topic: str | None = None) -> float | None:
+        """The same by the ends that are known, without asking for them."""
         self.standing.show(self.metrics)
         for family in text_string_to_metric_families(self.metrics.page().decode()):
             for sample in family.samples:
@@ -74,6 +78,25 @@ def test_lag_counts_what_is_still_on_the_broker() -> None:
         at.played.show(TopicKind.BETS)
         await at.played.caught_up()
         assert await at.shown("pokdeng_input_lag_records", BETS) == 0
+
+    at_noon(look)
+
+
+def test_the_ends_that_were_asked_for_to_see_what_moves_serve_the_lag_too() -> None:
+    """One question for both: the lag is the same, and where nothing is told the ends are those known before."""
+
+    async def look(at: Look) -> None:
+        worker = at.played.worker
+        assert worker is not None
+        at.played.hide(TopicKind.BETS)
+        at.played.say("bet b2 A-2 player_1 1000\nbet b3 A-3 player_1 1000")
+        assert at.known("pokdeng_input_lag_records", BETS) == 0
+        at.standing.know_ends(await worker.engine.places())
+        assert at.known("pokdeng_input_lag_records", BETS) == 2
+        assert at.known("pokdeng_input_lag_records", TABLE) == 0
+        at.played.show(TopicKind.BETS)
+        await at.played.caught_up()
+        assert at.known("pokdeng_input_lag_records", BETS) == 0
 
     at_noon(look)
 

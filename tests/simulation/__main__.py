@@ -29,10 +29,10 @@ def main() -> int:
     tally = Tally()
     for tally in run_many(range(first, first + options.runs), processes=options.processes):
         if sys.stderr.isatty():
-            print(f"\r{tally.runs} worlds, {len(tally.failed)} failed", end="", file=sys.stderr)  # noqa: T201
-    print(report(tally, first, time.monotonic() - began))  # noqa: T201
+            print(f"\r{tally.runs} worlds, {len(tally.failed)} failed", end="", file=sys.stderr)  # noqa: T201 - a program
+    print(report(tally, first, time.monotonic() - began))  # noqa: T201 - a program
     for outcome in tally.failed[:_EXPLAINED]:
-        print(explain(outcome.seed))  # noqa: T201
+        print(explain(outcome.seed))  # noqa: T201 - a program
     return int(bool(tally.failed))
 
 

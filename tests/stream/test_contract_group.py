@@ -110,7 +110,7 @@ def test_everything_is_revoked_before_it_is_assigned_anew(open_world: OpenWorld)
         for member in (recorder, heir):
             (partition,) = member.owned
             committed = {zero: 1, one: 2}[partition]
-            await member.until(lambda member=member, committed=committed: member.count == 3 - committed)  # type: ignore[misc]
+            await member.until(lambda member=member, committed=committed: member.count == 3 - committed)  # type: ignore[misc]  # mypy infers no type of a default in a lambda
             assert member.values(*partition) == numbered(3 - committed, committed)
 
     played(open_world, scenario)

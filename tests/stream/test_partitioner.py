@@ -31,7 +31,7 @@ def test_the_hash_is_that_of_the_java_client(key: bytes, expected: int) -> None:
 @given(st.binary(max_size=80), st.integers(1, 64))
 def test_the_partition_is_that_of_aiokafka(key: bytes, count: int) -> None:
     """Any key goes where aiokafka's own producer sends it."""
-    assert murmur2(key) == aiokafka_murmur2(key)  # type: ignore[no-untyped-call]
+    assert murmur2(key) == aiokafka_murmur2(key)  # type: ignore[no-untyped-call]  # aiokafka is typed in places only
     every = list(range(count))
     assert partition_for(key, count) == DefaultPartitioner()(key, every, every)
 

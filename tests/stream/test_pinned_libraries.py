@@ -9,6 +9,7 @@ from importlib.metadata import version
 import faust
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka.client import AIOKafkaClient
 from aiokafka.consumer.fetcher import Fetcher
 from aiokafka.consumer.group_coordinator import BaseCoordinator, GroupCoordinator
 from aiokafka.consumer.subscription_state import Assignment, SubscriptionState, TopicPartitionState
@@ -18,6 +19,8 @@ from aiokafka.protocol.offset import OffsetRequest
 from faust.app.base import BootStrategy
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer
 from faust.types import TP, ConsumerMessage
+
+from pokdeng.stream.kafka.connecting import ATTEMPTS
 
 
 @pytest.mark.parametrize(("name", "pinned"), [("faust-streaming", "0.15.3"), ("aiokafka", "0.14.0")])
@@ -65,7 +68,7 @@ def test_what_a_fetch_reads_of_the_consumer_exists() -> None:
     """The attributes that `BatchThread` reads and sets."""
 
     async def scenario() -> None:
-        consumer = AIOKafkaConsumer(bootstrap_servers="127.0.0.1:1", group_id="g")  # type: ignore[no-untyped-call]
+        consumer = AIOKafkaConsumer(bootstrap_servers="127.0.0.1:1", group_id="g")  # type: ignore[no-untyped-call]  # aiokafka is typed in places only
         for name in ("_fetch_max_wait_ms", "_max_poll_records", "_subscription", "_coordinator"):
             assert hasattr(consumer, name)
         for name in ("_fetch_min_bytes", "_fetch_max_wait_ms"):
@@ -80,11 +83,19 @@ def test_what_a_fetch_reads_of_the_consumer_exists() -> None:
     asyncio.run(scenario())
 
 
+def test_what_is_logged_of_an_address_that_failed_is_what_is_heard() -> None:
+    """The words, host, port and error that `connecting` makes its sentence of."""
+    source = inspect.getsource(AIOKafkaClient.bootstrap)
+    for words in ATTEMPTS:
+        assert f"'{words}', host, port, err" in " ".join(source.split())
+    assert "raise KafkaConnectionError(" in source
+
+
 def test_what_is_thrown_away_of_a_producer_exists() -> None:
     """The sender that `Publisher` cancels and the accumulator that it empties."""
 
     async def scenario() -> None:
-        producer = AIOKafkaProducer(bootstrap_servers="127.0.0.1:1")  # type: ignore[no-untyped-call]
+        producer = AIOKafkaProducer(bootstrap_servers="127.0.0.1:1")  # type: ignore[no-untyped-call]  # aiokafka is typed in places only
         assert isinstance(producer._message_accumulator, MessageAccumulator)
         assert isinstance(producer._sender, Sender)
 

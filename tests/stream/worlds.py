@@ -188,7 +188,7 @@ class KafkaWorld:
         """Drop the records below an offset."""
         admin = AIOKafkaAdminClient(bootstrap_servers=self.settings.bootstrap)
         await admin.start()
-        await admin.delete_records({KafkaPartition(self.topic(topic), partition): RecordsToDelete(before)})  # type: ignore[no-untyped-call]
+        await admin.delete_records({KafkaPartition(self.topic(topic), partition): RecordsToDelete(before)})  # type: ignore[no-untyped-call]  # aiokafka is typed in places only
         await admin.close()
 
     async def live_and_die(self, topic: str, commit: int) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import base64
 import os
+import random
 import shutil
 import signal
 import socket
@@ -41,6 +42,8 @@ SCRIPTS = ROOT / "scripts" / "kafka"
 _START_SECONDS = 180.0
 _STOP_SECONDS = 15.0
 _ATTEMPTS = 3
+_PORTS = range(15_000, 30_000)
+"""Below those that systems give to connections."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,11 +159,12 @@ def _stop(broker: subprocess.Popen[bytes]) -> None:
 
 
 def free_port() -> int:
-    """A port of the loopback that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port of the loopback that nobody listens on now, and that no connection is given by chance."""
+    for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError("no port is free")
 
 
 def main(arguments: list[str] | None = None) -> int:

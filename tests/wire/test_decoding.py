@@ -67,7 +67,7 @@ def test_events_cannot_be_changed() -> None:
     """What was decoded is frozen."""
     event = decode_bet_event(record(BetPlaced))
     with pytest.raises(AttributeError):
-        event.bet_id = "b2"  # type: ignore[misc,assignment]
+        event.bet_id = "b2"  # type: ignore[misc,assignment]  # what the types forbid is tried
 
 
 def test_a_definition_without_a_rule_is_noticed_at_once() -> None:

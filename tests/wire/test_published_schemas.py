@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # it has no types
 
 from pokdeng.events.inputs import BetPlaced, CardDealt
 from pokdeng.wire import OUTPUTS_OF, TopicKind, Topics, encode

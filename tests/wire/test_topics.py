@@ -176,6 +176,21 @@ def test_what_may_lose_records_is_warned_of() -> None:
     assert found(changed(TopicKind.BETS, unclean_leader_election_enable="true")) == warned
 
 
+def test_another_number_of_partitions_is_found_where_it_is_known() -> None:
+    """An error for the topics that are read as one, a warning for any other; nothing where nobody says how many."""
+    assert check_topics(GOOD, topics=TOPICS, partitions=12) == ()
+    errors = {finding.topic: finding for finding in check_topics(GOOD, topics=TOPICS, partitions=24)}
+    assert set(errors) == set(TOPICS.names)
+    co_partitioned = {TOPICS.table_events, TOPICS.bets, TOPICS.rounds}
+    assert {name for name, one in errors.items() if one.severity is Severity.ERROR} == co_partitioned
+    assert errors[TOPICS.bets].message == "has 12 partitions, must have 24"
+    grown = GOOD | {TOPICS.funds: replace(GOOD[TOPICS.funds], partitions=13)}
+    assert found(grown) == []
+    warned = check_topics(grown, topics=TOPICS, partitions=12)
+    assert [(one.severity, one.topic) for one in warned] == [(Severity.WARNING, TOPICS.funds)]
+    assert "has 13 partitions, should have 12" in warned[0].message
+
+
 def test_settings_that_are_not_told_are_kafkas_defaults() -> None:
     """A bare topic keeps seven days and is not stamped by the broker."""
     bare = TopicDescription(partitions=12, replication=3, configs=SAFE)

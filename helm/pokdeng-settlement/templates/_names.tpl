@@ -84,11 +84,17 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and (not (hasSuffix "SSL" .Values.kafka.security)) .Values.kafka.tls.existingSecret -}}
 {{- fail (printf "kafka.tls.existingSecret would be ignored: kafka.security is %s" .Values.kafka.security) -}}
 {{- end -}}
+{{- if and (not $isSasl) .Values.topics.create.sasl.existingSecret -}}
+{{- fail (printf "topics.create.sasl.existingSecret would be ignored: kafka.security is %s" .Values.kafka.security) -}}
+{{- end -}}
+{{- if and (not (hasSuffix "SSL" .Values.kafka.security)) .Values.topics.create.tls.existingSecret -}}
+{{- fail (printf "topics.create.tls.existingSecret would be ignored: kafka.security is %s" .Values.kafka.security) -}}
+{{- end -}}
 {{- if and (not (hasPrefix "rediss://" .Values.redis.url)) .Values.redis.tls.existingSecret -}}
 {{- fail "redis.tls.existingSecret would be ignored: redis.url does not begin with rediss://" -}}
 {{- end -}}
-{{- range $name := list "kafka" "redis" -}}
-{{- with (index $.Values $name).tls -}}
+{{- range $name, $tls := dict "kafka" .Values.kafka.tls "redis" .Values.redis.tls "topics.create" .Values.topics.create.tls -}}
+{{- with $tls -}}
 {{- if and (or .certificateKey .privateKeyKey) (not .existingSecret) -}}
 {{- fail (printf "%s.tls.certificateKey and privateKeyKey would be ignored: %s.tls.existingSecret must name the Secret that they are in" $name $name) -}}
 {{- end -}}

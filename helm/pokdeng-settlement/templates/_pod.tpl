@@ -1,22 +1,24 @@
 {{/* What the pods of this chart share. Values that may hold numbers are written as JSON: toYaml would write 1000650000,
      a user id of OpenShift, as 1.00065e+09. */}}
 
-{{/* Kafka as the environment says it. */}}
+{{/* Kafka as the environment says it, as the workers' principal. */}}
 {{- define "pokdeng.kafkaEnv" -}}
+{{- include "pokdeng.kafkaAs" (dict "root" . "sasl" .Values.kafka.sasl "tls" .Values.kafka.tls "folder" "kafka") -}}
+{{- end -}}
+
+{{/* The arguments: the root, the Secrets of the principal, and the folder that its certificates lie in. */}}
+{{- define "pokdeng.kafkaAs" -}}
 - name: POKDENG_BOOTSTRAP
-  value: {{ .Values.kafka.bootstrap | quote }}
+  value: {{ .root.Values.kafka.bootstrap | quote }}
 - name: POKDENG_PREFIX
-  value: {{ .Values.topics.prefix | quote }}
-- name: POKDENG_ALLOW_CREATE_TIME
-  value: {{ .Values.topics.allowCreateTime | quote }}
-- name: POKDENG_CORRECTION_WINDOW
-  value: {{ .Values.worker.correctionWindow | quote }}
+  value: {{ .root.Values.topics.prefix | quote }}
 - name: POKDENG_KAFKA_SECURITY
-  value: {{ .Values.kafka.security | quote }}
-{{- with .Values.kafka.sasl }}
+  value: {{ .root.Values.kafka.security | quote }}
+{{- $mechanism := .root.Values.kafka.sasl.mechanism }}
+{{- with .sasl }}
 {{- if .existingSecret }}
 - name: POKDENG_KAFKA_SASL
-  value: {{ .mechanism | quote }}
+  value: {{ $mechanism | quote }}
 - name: POKDENG_KAFKA_USER
   valueFrom:
     secretKeyRef:
@@ -29,7 +31,7 @@
       key: {{ .passwordKey }}
 {{- end }}
 {{- end }}
-{{- include "pokdeng.tlsEnv" (dict "name" "KAFKA" "tls" .Values.kafka.tls) }}
+{{- include "pokdeng.tlsEnv" (dict "name" "KAFKA" "tls" .tls "folder" .folder) }}
 {{- end -}}
 
 {{- define "pokdeng.redisEnv" -}}
@@ -51,12 +53,12 @@
       key: {{ .passwordKey }}
 {{- end }}
 {{- end }}
-{{- include "pokdeng.tlsEnv" (dict "name" "REDIS" "tls" .Values.redis.tls) }}
+{{- include "pokdeng.tlsEnv" (dict "name" "REDIS" "tls" .Values.redis.tls "folder" "redis") }}
 {{- end -}}
 
-{{/* Certificates lie under /etc/pokdeng/kafka and /etc/pokdeng/redis. */}}
+{{/* Certificates lie under /etc/pokdeng/kafka, /etc/pokdeng/redis and /etc/pokdeng/create. */}}
 {{- define "pokdeng.tlsEnv" -}}
-{{- $folder := printf "/etc/pokdeng/%s" (lower .name) -}}
+{{- $folder := printf "/etc/pokdeng/%s" .folder -}}
 {{- $name := .name -}}
 {{- with .tls }}
 {{- if .existingSecret }}
@@ -76,21 +78,21 @@
 {{- end }}
 {{- end -}}
 
-{{/* The arguments: the root, and the names of what is reached over TLS. */}}
+{{/* The argument: what is reached over TLS, by the folder that its certificates lie in. */}}
 {{- define "pokdeng.tlsMounts" -}}
-{{- range .names }}
-{{- if (index $.root.Values .).tls.existingSecret }}
-- name: {{ . }}-tls
-  mountPath: /etc/pokdeng/{{ . }}
+{{- range $folder, $tls := . }}
+{{- if $tls.existingSecret }}
+- name: {{ $folder }}-tls
+  mountPath: /etc/pokdeng/{{ $folder }}
   readOnly: true
 {{- end }}
 {{- end }}
 {{- end -}}
 
 {{- define "pokdeng.tlsVolumes" -}}
-{{- range $name := .names }}
-{{- with (index $.root.Values $name).tls.existingSecret }}
-- name: {{ $name }}-tls
+{{- range $folder, $tls := . }}
+{{- with $tls.existingSecret }}
+- name: {{ $folder }}-tls
   secret:
     secretName: {{ . }}
 {{- end }}

@@ -33,5 +33,6 @@ _COMMANDS: Final = {
 def main() -> None:
     """Settlement of live Pok Deng: bets and cards from Kafka, exact balances in Redis, every decision an event.
 
-    Every option may be given as an environment variable, too: POKDENG_ and its name.
+    Every option may be given as an environment variable, too, named in the command's --help: POKDENG_ and its name, as
+    POKDENG_BOOTSTRAP; where commands mean different things by it, with theirs: POKDENG_ROUNDS_CANCEL_REASON.
     """

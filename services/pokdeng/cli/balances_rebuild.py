@@ -7,12 +7,13 @@ import json
 import os
 import socket
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from pokdeng.cli import options
 from pokdeng.cli.connect import kafka_settings
+from pokdeng.cli.failures import of_redis
 from pokdeng.cli.logs import set_up_logs
 from pokdeng.cli.reading import Reading
 from pokdeng.ledger.port import LedgerError, LedgerLostError
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from pokdeng.stream.kafka import KafkaSettings
 
 
+_SELF: Final = "balances rebuild"
+
+
 @click.command("rebuild")
 @options.kafka
 @options.redis
@@ -47,9 +51,13 @@ if TYPE_CHECKING:
     show_default=True,
     help="How long owners that do not answer may still be saying something: their session and a request.",
 )
-@options.option("--stopped", is_flag=True, help="All workers are stopped, and were a minute ago: do not wait for them.")
-@options.option("--fence", is_flag=True, help="Rebuild although workers are running: they wait until it is done.")
-@options.option("--yes", is_flag=True, help="Do not ask.")
+@options.option(
+    "--stopped", of=_SELF, is_flag=True, help="All workers are stopped, and were a minute ago: do not wait for them."
+)
+@options.option(
+    "--fence", of=_SELF, is_flag=True, help="Rebuild although workers are running: they wait until it is done."
+)
+@options.yes(_SELF)
 @options.as_json
 def command(
     *,
@@ -74,7 +82,10 @@ def command(
     set_up_logs("error")
     settings, topics = kafka_settings(**kafka), Topics(prefix)
     ledger = RedisLedger(redis, prefix=prefix, buckets=buckets)
-    standing, leased = _asked(ledger)
+    try:
+        standing, leased = asyncio.run(_asked(ledger))
+    except LedgerError as error:
+        raise click.ClickException(of_redis(error, redis)) from error
     if leased and not fence:
         raise click.ClickException(
             f"workers hold {_few(leased)}: stop them, or let them wait for it with --fence; nothing was changed"
@@ -95,26 +106,22 @@ def command(
                     bar=bar,
                 )
             )
-    except (LedgerError, LogError, FactsMissingError) as error:
+    except LedgerError as error:
+        raise click.ClickException(of_redis(error, redis)) from error
+    except (LogError, FactsMissingError) as error:
         raise click.ClickException(str(error)) from error
     _say(restored, time.monotonic() - began, as_json=as_json)
 
 
-def _asked(ledger: RedisLedger) -> tuple[Standing, list[Source]]:
-    async def ask() -> tuple[Standing, list[Source]]:
-        try:
-            try:
-                await ledger.open()
-            except LedgerLostError:  # a part of it
-                return Standing.EMPTY, await ledger.restoring().leased()
-            return await ledger.restoring().standing(), await ledger.restoring().leased()
-        finally:
-            await ledger.close()
-
+async def _asked(ledger: RedisLedger) -> tuple[Standing, list[Source]]:
     try:
-        return asyncio.run(ask())
-    except LedgerError as error:
-        raise click.ClickException(str(error)) from error
+        try:
+            await ledger.open()
+        except LedgerLostError:  # a part of it
+            return Standing.EMPTY, await ledger.restoring().leased()
+        return await ledger.restoring().standing(), await ledger.restoring().leased()
+    finally:
+        await ledger.close()
 
 
 def _question(standing: Standing, redis: RedisSettings) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pokdeng.cli import options
+from pokdeng.cli.failures import of_redis
 from pokdeng.cli.money import shown_money
 from pokdeng.events.ids import AccountId
 from pokdeng.ledger.port import Account, LedgerError
@@ -29,7 +30,7 @@ def command(*, account: str, redis: RedisSettings, prefix: str, buckets: int, as
     try:
         found = asyncio.run(_look_up(redis, prefix, buckets, account))
     except LedgerError as error:
-        raise click.ClickException(str(error)) from error
+        raise click.ClickException(of_redis(error, redis)) from error
     if found is None:
         click.echo(json.dumps({"account_id": account, "found": False}) if as_json else f"no account {account}")
         raise SystemExit(1)

@@ -10,6 +10,7 @@ import click
 
 from pokdeng.cli import options
 from pokdeng.cli.connect import kafka_settings
+from pokdeng.cli.failures import of_redis
 from pokdeng.cli.logs import set_up_logs
 from pokdeng.cli.reading import Reading
 from pokdeng.ledger.port import LedgerError
@@ -39,7 +40,14 @@ if TYPE_CHECKING:
     show_default=True,
     help="How long what differs is looked at again: a worker may be about to say it.",
 )
-@options.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="Differences that are listed.")
+@options.option(
+    "--limit",
+    of="balances verify",
+    type=click.IntRange(1),
+    default=50,
+    show_default=True,
+    help="Differences that are listed.",
+)
 @options.option("--whole-log", is_flag=True, help="Read all facts, from no checkpoint.")
 @options.as_json
 def command(
@@ -65,7 +73,9 @@ def command(
             found = asyncio.run(
                 _verify(settings, ledger, Topics(prefix), settle_s=settle_ms / 1000, whole_log=whole_log, bar=reading)
             )
-    except (LedgerError, LogError, FactsMissingError) as error:
+    except LedgerError as error:
+        raise click.ClickException(of_redis(error, redis)) from error
+    except (LogError, FactsMissingError) as error:
         raise click.ClickException(str(error)) from error
     if as_json:
         click.echo(json.dumps(_as_json(found, limit)))

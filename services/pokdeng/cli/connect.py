@@ -41,6 +41,7 @@ def kafka_settings(*, bootstrap: str, instance_id: str | None = None, **options:
         raise click.UsageError("--kafka-key needs --kafka-certificate")
     settings = KafkaSettings(
         bootstrap=bootstrap,
+        set_by="--bootstrap and --kafka-security",
         instance_id=instance_id,
         security_protocol=security,
         ssl_ca_file=options["kafka_ca"],
@@ -101,8 +102,33 @@ async def describe_topics(settings: KafkaSettings, topics: Topics) -> dict[str, 
     }
 
 
+async def why_not_join(settings: KafkaSettings, group: str, topics: Topics) -> list[str]:
+    """Why a worker of these topics must not join a group: its members read topics of another prefix.
+
+    Whoever leads a group shares out what all members read. A leader that may not see our topics, for it is of another
+    prefix with a principal of its own, would give us nothing: we would stand by, ready, and bets would wait for ever.
+    Where it may, each rebalance of the others is one of ours. Raises LogError.
+    """
+    admin = KafkaAdmin(settings)
+    try:
+        read = await admin.subscribed(group)
+    finally:
+        await admin.close()
+    others = ", ".join(sorted(name for name in read if not topics.is_prefix_of(name)))
+    why = (
+        f"group {group} has members that read {others}: a group is for the workers of one prefix, "
+        f"and ours is {topics.prefix}; name another with --group (POKDENG_GROUP)"
+    )
+    return [why] if others else []
+
+
 async def find_differences(
-    settings: KafkaSettings, topics: Topics, *, correction_window_ms: int, allow_create_time: bool
+    settings: KafkaSettings,
+    topics: Topics,
+    *,
+    correction_window_ms: int,
+    allow_create_time: bool,
+    partitions: int | None,
 ) -> tuple[Finding, ...]:
     """What of the topics is not as it must or should be. Raises LogUnavailableError where Kafka does not answer."""
     return check_topics(
@@ -110,4 +136,5 @@ async def find_differences(
         topics=topics,
         correction_window_ms=correction_window_ms,
         allow_create_time=allow_create_time,
+        partitions=partitions,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from pokdeng.stream.port import Log
 
 
+_LIST: Final = "dead-letters list"
+
+
 @click.group("dead-letters")
 def command() -> None:
     """What could not be used, why, and what to do about it.
@@ -40,8 +43,15 @@ command.add_command(fuse)
 
 
 @command.command("list")
-@filters
-@options.option("--limit", type=click.IntRange(0), default=50, show_default=True, help="The newest so many are listed.")
+@filters(_LIST)
+@options.option(
+    "--limit",
+    of=_LIST,
+    type=click.IntRange(0),
+    default=50,
+    show_default=True,
+    help="The newest so many are listed.",
+)
 @options.option("--all", "with_done", is_flag=True, help="List those that were replayed or discarded, too.")
 @options.kafka
 @options.prefix

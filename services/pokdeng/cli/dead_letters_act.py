@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pokdeng.cli import options
-from pokdeng.cli.dead_letters_options import KINDS, NoteText, PlaceText, by, filters, wanted_of, yes
+from pokdeng.cli.dead_letters_options import KINDS, NoteText, PlaceText, by, filters, wanted_of
 from pokdeng.cli.log_access import Surroundings, with_log
 from pokdeng.cli.progress import Bar
 from pokdeng.cli.rounds_say import ask
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 Place = tuple[int, int]
 
+_REPLAY: Final = "dead-letters replay"
+_DISCARD: Final = "dead-letters discard"
 _AT_ONCE: Final = 200
 """So many letters are put back, then recorded, then the next."""
 
@@ -52,13 +54,18 @@ class Chosen:
 
 @click.command("replay")
 @click.argument("places", nargs=-1, type=PlaceText(), metavar="[PARTITION:OFFSET]...")
-@filters
+@filters(_REPLAY)
 @options.option(
-    "--limit", type=click.IntRange(1), default=1_000, show_default=True, help="At most so many, the oldest."
+    "--limit",
+    of=_REPLAY,
+    type=click.IntRange(1),
+    default=1_000,
+    show_default=True,
+    help="At most so many, the oldest.",
 )
-@options.option("--note", type=NoteText(), default=None, help="Why; it is recorded.")
+@options.option("--note", of=_REPLAY, type=NoteText(), default=None, help="Why; it is recorded.")
 @by
-@yes
+@options.yes(_REPLAY)
 @options.kafka
 @options.prefix
 @options.as_json
@@ -97,9 +104,9 @@ def replay(
 
 @click.command("discard")
 @click.argument("places", nargs=-1, type=PlaceText(), metavar="PARTITION:OFFSET...", required=True)
-@options.option("--note", type=NoteText(), required=True, help="Why; it is recorded.")
+@options.option("--note", of=_DISCARD, type=NoteText(), required=True, help="Why; it is recorded.")
 @by
-@yes
+@options.yes(_DISCARD)
 @options.kafka
 @options.prefix
 @options.as_json

@@ -63,23 +63,29 @@ def _user() -> str:
 by = options.option(
     "--by", type=NoteText(), default=_user, show_default="the user of this machine", help="Who does it; it is recorded."
 )
-yes = options.option("--yes", is_flag=True, help="Do it without asking.")
-
-_FILTERS = (
-    options.option("--reason", type=click.Choice([one.value for one in DeadLetterReason]), help="Of this reason only."),
-    options.option(
-        "--topic", type=click.Choice([kind.value for kind in INPUTS]), help="Of records of this topic only."
-    ),
-    options.option("--since", "since_ms", type=Moment(), metavar="TIME", help="Not older than 2026-01-31T18:00:00Z."),
-    options.option("--until", "until_ms", type=Moment(), metavar="TIME", help="Older than that time."),
-)
 
 
-def filters(command: _Command) -> _Command:
-    """The options that say which letters; `wanted_of` takes them."""
-    for decorate in reversed(_FILTERS):
-        command = decorate(command)
-    return command
+def filters(of: str) -> Callable[[_Command], _Command]:
+    """The options that say which letters, of the command `of`; `wanted_of` takes them."""
+    declared = (
+        options.option(
+            "--reason", of=of, type=click.Choice([one.value for one in DeadLetterReason]), help="Of this reason only."
+        ),
+        options.option(
+            "--topic", of=of, type=click.Choice([kind.value for kind in INPUTS]), help="Of records of this topic only."
+        ),
+        options.option(
+            "--since", "since_ms", of=of, type=Moment(), metavar="TIME", help="Not older than 2026-01-31T18:00:00Z."
+        ),
+        options.option("--until", "until_ms", of=of, type=Moment(), metavar="TIME", help="Older than that time."),
+    )
+
+    def decorate(command: _Command) -> _Command:
+        for add in reversed(declared):
+            command = add(command)
+        return command
+
+    return decorate
 
 
 def wanted_of(topics: Topics, settings: dict[str, Any]) -> Wanted:

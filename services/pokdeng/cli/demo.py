@@ -22,13 +22,16 @@ from pokdeng.cli import options
 from pokdeng.cli.demo_feed import DemoFeed
 from pokdeng.cli.demo_snapshot import to_json
 from pokdeng.cli.demo_view import DemoView
+from pokdeng.cli.failures import of_pages, of_redis
 from pokdeng.cli.logs import set_up_logs
 from pokdeng.ledger.embedded import embedded_server
+from pokdeng.ledger.port import LedgerError
 from pokdeng.ledger.redis_ledger import RedisLedger
 from pokdeng.ledger.redis_settings import RedisSettings
 from pokdeng.metrics import Metrics
 from pokdeng.rules import Bet, odds_of
 from pokdeng.settlement.limits import Limits
+from pokdeng.settlement.pages import CannotServeError
 from pokdeng.settlement.worker import Worker, WorkerSettings
 from pokdeng.simulator import LogSender, Mischief, Play, perform, script
 from pokdeng.stream.memory import MemoryBroker, MemoryLog
@@ -110,6 +113,10 @@ def command(
         snapshot = asyncio.run(_demo(play, rate, _kafka(bootstrap, kafka), redis, http_port, as_json=as_json))
     except LogError as error:
         raise click.ClickException(str(error)) from error
+    except CannotServeError as error:
+        raise click.ClickException(of_pages(error)) from error
+    except LedgerError as error:
+        raise click.ClickException(of_redis(error, redis)) from error
     if as_json:
         click.echo(json.dumps(to_json(snapshot)))
     if not snapshot.is_balanced:
@@ -141,9 +148,12 @@ async def _demo(
     play: Play, rate: float, kafka: KafkaSettings | None, redis: RedisSettings | None, http_port: int, *, as_json: bool
 ) -> DemoSnapshot:
     async with AsyncExitStack() as stack:
+        own = redis
         if redis is None:
             redis = RedisSettings(url=(await stack.enter_async_context(embedded_server())).url)
         parts = await stack.enter_async_context(_parts(kafka, redis))
+        if own is not None:
+            await _reach(parts.ledger())
         worker = Worker(
             WorkerSettings(topics=parts.topics, limits=Limits(), group=parts.topics.prefix, http_port=http_port),
             parts.log,
@@ -196,6 +206,14 @@ async def _parts(kafka: KafkaSettings | None, redis: RedisSettings) -> AsyncIter
     async with kafka_logs(kafka, topics, copartitioned, others) as (member, reader):
         sender = LogSender(reader, topics)
         yield _Parts(topics, member, reader, sender, ledger, member.run_until_failed)
+
+
+async def _reach(ledger: RedisLedger) -> None:
+    """Raise LedgerError where it cannot be used: the worker would wait for it, and so would whoever looks on."""
+    try:
+        await ledger.open()
+    finally:
+        await ledger.close()
 
 
 async def _all_is_well() -> list[str]:

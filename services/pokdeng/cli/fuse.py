@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -82,8 +83,20 @@ def _ask(worker: str, method: str) -> list[str]:
     try:
         return asyncio.run(ask())
     except (aiohttp.ClientError, TimeoutError, ValueError, KeyError) as error:
-        why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise click.ClickException(f"no worker answers at {worker}: {why}") from error
+        raise click.ClickException(
+            f"no worker answers at {worker} ({_reason(error)}), tried once for at most {_TIMEOUT_S:g} s: "
+            "does it run on this machine (or in this container), and is --worker right?"
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, aiohttp.ClientConnectorError) and (number := error.os_error.errno) is not None and number > 0:
+        return os.strerror(number).lower()
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return "no such name"
+    if isinstance(error, TimeoutError):
+        return "no answer"
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 def _say(reasons: list[str], *, is_reset: bool, as_json: bool) -> None:

@@ -1,4 +1,7 @@
-"""Options that several commands share. Each is an environment variable, too: `POKDENG_` and its name."""
+"""Options that several commands share. Each is an environment variable, too: `POKDENG_` and its name.
+
+A variable means the same to every command that reads it. What does not has the command's name in its variable.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +20,26 @@ from pokdeng.ledger.port import BUCKETS
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
+CONSENTS: Final = frozenset({"yes", "fence", "stopped"})
+"""Options that one may be sorry for."""
 _UNITS_MS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _PORTS_END: Final = 65_536
 _DURATION: Final = re.compile(r"([1-9][0-9]{0,8})(ms|s|m|h|d)")
 
 
-def option(*names: str, **settings: Any) -> Callable[[_Command], _Command]:
-    """A click option that is also the environment variable `POKDENG_` + its name."""
+def option(*names: str, of: str = "", **settings: Any) -> Callable[[_Command], _Command]:
+    """A click option that is also the environment variable `POKDENG_` + its name (the contract).
+
+    `of` is a command, such as `rounds cancel`, of which `POKDENG_ROUNDS_CANCEL_` + its name is read first: for what
+    would mean something else to another command. Of a consent only that is read: what somebody sets for one command,
+    or for all of a container, must not answer the question of another.
+    """
     name = next(name for name in names if name.startswith("--")).removeprefix("--").partition("/")[0]
-    settings.setdefault("envvar", f"POKDENG_{name.upper().replace('-', '_')}")
+    plain, own = (re.sub("[ -]", "_", text).upper() for text in (f"POKDENG {name}", f"POKDENG {of} {name}"))
+    if not of:
+        settings.setdefault("envvar", plain)
+    else:
+        settings.setdefault("envvar", own if name in CONSENTS else [own, plain])
     settings.setdefault("show_envvar", True)
     return click.option(*names, **settings)
 
@@ -172,6 +186,11 @@ def group(says: str) -> Callable[[_Command], _Command]:
 def remember(says: str) -> Callable[[_Command], _Command]:
     """How long ids are remembered, milliseconds; `says` what it is to this command."""
     return option("--remember", "remember_ms", type=Duration(), default="26h", show_default=True, help=says)
+
+
+def yes(of: str, says: str = "Do it without asking.") -> Callable[[_Command], _Command]:
+    """Consent beforehand, to the command `of` alone."""
+    return option("--yes", of=of, is_flag=True, help=says)
 
 
 as_json = option("--json", "as_json", is_flag=True, help="Answer with JSON.")

@@ -27,7 +27,7 @@ def bets_view(story: RoundStory, most: int) -> RenderableType:
         ("bet", "left"), ("account", "left"), ("option", "left"), ("stake", "right"), ("decision", "left"),
         ("result", "left"), ("returned", "right"), ("net", "right"), ("available after", "right"),
     ):  # fmt: skip
-        table.add_column(name, justify=justify, no_wrap=name != "result")  # type: ignore[arg-type]
+        table.add_column(name, justify=justify, no_wrap=name != "result")  # type: ignore[arg-type]  # a text of the list above, rich wants a literal
     for bet in story.bets[:most]:
         for row in _bet_rows(story, bet):
             table.add_row(*row)

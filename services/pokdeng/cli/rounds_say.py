@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import click
@@ -30,11 +31,11 @@ from pokdeng.wire.fields import REASON_CHARACTERS_MAX
 from pokdeng.wire.topics import CORRECTION_WINDOW_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pokdeng.history.reading import Past
     from pokdeng.history.story import RoundStory
     from pokdeng.stream.port import Log
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _SEATS = tuple(Seat)
 _KINDS = (
@@ -70,13 +71,16 @@ class ReasonText(click.ParamType):
         return text
 
 
-_reason = options.option(
-    "--reason",
-    type=ReasonText(),
-    required=True,
-    help="Why; it is recorded, and players and accountants read it with each refund.",
-)
-_yes = options.option("--yes", is_flag=True, help="Do it without asking.")
+def _reason(of: str) -> Callable[[_Command], _Command]:
+    return options.option(
+        "--reason",
+        of=of,
+        type=ReasonText(),
+        required=True,
+        help="Why; it is recorded, and players and accountants read it with each refund.",
+    )
+
+
 _wait = options.option(
     "--wait",
     "wait_ms",
@@ -90,7 +94,7 @@ _wait = options.option(
 @click.command("cancel")
 @click.argument("table_id", type=options.Id())
 @click.argument("round_id", type=options.Id())
-@_reason
+@_reason("rounds cancel")
 @options.kafka
 @options.prefix
 @options.option(
@@ -101,7 +105,7 @@ _wait = options.option(
     show_default=True,
     help="As the worker has it: how long after its settlement a round may be cancelled.",
 )
-@_yes
+@options.yes("rounds cancel")
 @_wait
 @options.as_json
 @click.pass_obj
@@ -119,10 +123,10 @@ def cancel(around: Surroundings | None, /, *, correction_window_ms: int, **given
 @click.command("resume")
 @click.argument("table_id", type=options.Id())
 @click.argument("round_id", type=options.Id())
-@_reason
+@_reason("rounds resume")
 @options.kafka
 @options.prefix
-@_yes
+@options.yes("rounds resume")
 @_wait
 @options.as_json
 @click.pass_obj

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
+from typing import Any, Final
 
 import click
 from aiokafka.errors import KafkaError
@@ -17,6 +17,8 @@ from pokdeng.wire.rights import Right, Role, rights
 from pokdeng.wire.topic_check import Severity
 from pokdeng.wire.topics import PARTITIONS
 
+_PARTITIONS: Final = click.IntRange(1, 10_000)
+
 
 @click.group("topics")
 def command() -> None:
@@ -28,7 +30,7 @@ def command() -> None:
 @options.prefix
 @options.option(
     "--partitions",
-    type=click.IntRange(1, 10_000),
+    type=_PARTITIONS,
     default=PARTITIONS,
     show_default=True,
     help="Of every topic, for ever.",
@@ -77,9 +79,24 @@ def create(
     show_default=True,
     help="As the worker has it: inputs must be kept 7 days longer.",
 )
+@options.option(
+    "--partitions",
+    type=_PARTITIONS,
+    default=None,
+    help="How many each topic was created with; another number is found. [default: not asked, but that table-events, "
+    "bets and rounds have the same]",
+)
 @options.option("--allow-create-time", is_flag=True, help="Take topics whose broker cannot stamp records.")
 @options.as_json
-def check(*, prefix: str, correction_window_ms: int, allow_create_time: bool, as_json: bool, **kafka: Any) -> None:
+def check(
+    *,
+    prefix: str,
+    correction_window_ms: int,
+    partitions: int | None,
+    allow_create_time: bool,
+    as_json: bool,
+    **kafka: Any,
+) -> None:
     """Say what of the topics is not as it must be (exit 1) or should be (a warning)."""
     try:
         findings = asyncio.run(
@@ -88,6 +105,7 @@ def check(*, prefix: str, correction_window_ms: int, allow_create_time: bool, as
                 Topics(prefix),
                 correction_window_ms=correction_window_ms,
                 allow_create_time=allow_create_time,
+                partitions=partitions,
             )
         )
     except LogError as error:

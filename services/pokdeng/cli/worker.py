@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 from dataclasses import replace
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +17,17 @@ import click
 import structlog
 
 from pokdeng.cli import options
-from pokdeng.cli.connect import describe_topics, kafka_settings
+from pokdeng.cli.connect import describe_topics, kafka_settings, why_not_join
+from pokdeng.cli.failures import of_pages, of_redis
 from pokdeng.cli.logs import set_up_logs
+from pokdeng.ledger.port import LedgerUnavailableError
 from pokdeng.ledger.redis_ledger import RedisLedger
 from pokdeng.metrics import Metrics
 from pokdeng.settlement.limits import InvalidLimitsError, load_limits
+from pokdeng.settlement.pages import CannotServeError
 from pokdeng.settlement.worker import Worker, WorkerSettings
 from pokdeng.stream.kafka import KafkaLog, KafkaSettings
+from pokdeng.stream.port import LogUnavailableError
 from pokdeng.wire import Topics
 from pokdeng.wire.topic_check import Severity, check_topics
 
@@ -41,7 +46,7 @@ END_WITHIN_S = 1.0
 @options.kafka
 @options.redis
 @options.prefix
-@options.group("The consumer group.")
+@options.group("The consumer group: one for the workers of each prefix.")
 @options.option(
     "--instance-id",
     type=options.Name(),
@@ -64,7 +69,9 @@ END_WITHIN_S = 1.0
     show_default=True,
     help="Where pages are served; 0.0.0.0 in a container.",
 )
-@options.option("--http-port", type=click.IntRange(0, 65535), default=6066, show_default=True, help="0: a free port.")
+@options.option(
+    "--http-port", type=click.IntRange(0, 65535), default=6066, show_default=True, help="Of the pages; 0: a free one."
+)
 @options.option(
     "--limits",
     "limits_file",
@@ -154,19 +161,30 @@ def command(
         settings,
         kafka_,
         ledger,
+        redis=redis,
         correction_window_ms=correction_window_ms,
         allow_create_time=allow_create_time,
     )
     try:
         run_uvloop(run)
-    except OSError as error:
-        _log.error("failed", why=str(error))
+    except (OSError, LogUnavailableError, LedgerUnavailableError) as error:
+        _log.error("failed", why=_why(error, redis))
         _end_soon(1)
         raise SystemExit(1) from None
     except Exception:  # noqa: BLE001 - the one guard: whatever failed is logged, and the process ends with 1
         _log.exception("failed")
         _end_soon(1)
         raise SystemExit(1) from None
+
+
+def _why(error: Exception, redis: RedisSettings) -> str:
+    match error:
+        case CannotServeError():
+            return of_pages(error)
+        case LedgerUnavailableError():
+            return of_redis(error, redis)
+        case _:
+            return str(error)
 
 
 def run_uvloop(run: Any) -> None:
@@ -198,6 +216,7 @@ async def _run(
     kafka: KafkaSettings,
     ledger: RedisLedger,
     *,
+    redis: RedisSettings,
     correction_window_ms: int,
     allow_create_time: bool,
 ) -> None:
@@ -219,9 +238,20 @@ async def _run(
             if finding.severity is Severity.WARNING and said not in warned:
                 warned.add(said)
                 _log.warning("topic", topic=finding.topic, message=finding.message)
-        return [f"{one.topic}: {one.message}" for one in findings if one.severity is Severity.ERROR]
+        reasons = [f"{one.topic}: {one.message}" for one in findings if one.severity is Severity.ERROR]
+        if worker.engine is None:  # not joined yet
+            reasons += await why_not_join(kafka, settings.group, topics)
+        return reasons
 
-    worker = Worker(settings, log, ledger, Metrics(), check_topics=check, run_log=log.run_until_failed)
+    worker = Worker(
+        settings,
+        log,
+        ledger,
+        Metrics(),
+        check_topics=check,
+        run_log=log.run_until_failed,
+        no_ledger=partial(of_redis, redis=redis),
+    )
     loop = asyncio.get_running_loop()
 
     def stop() -> None:

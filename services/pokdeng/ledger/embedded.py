@@ -55,7 +55,7 @@ def server_binary() -> str:
 
 def _major_version(binary: str) -> int:
     """The 7 of `Redis server v=7.0.15 ...`, 0 where it does not say."""
-    said = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False, timeout=_START_TIMEOUT_S)  # noqa: S603
+    said = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False, timeout=_START_TIMEOUT_S)  # noqa: S603 - our own server
     match = re.search(r"\bv=(\d+)\.", said.stdout)
     return int(match[1]) if match else 0
 
@@ -87,9 +87,15 @@ class EmbeddedServer:
         """Start and wait until it answers. Raises LedgerUnavailableError where it does not within 10 s."""
         options = [part for name, value in self._options.items() for part in (f"--{name}", value)]
         place = ("--dir", str(self._folder), "--unixsocket", str(self._socket))
-        self._process = subprocess.Popen(  # noqa: ASYNC220, S603 - it must outlive any loop, and starts in a millisecond
-            [server_binary(), *options, *place], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0
-        )
+        binary, quiet = server_binary(), subprocess.DEVNULL
+        try:
+            self._process = subprocess.Popen(  # noqa: ASYNC220, S603 - it must outlive any loop, and starts in a millisecond
+                [binary, *options, *place], stdout=quiet, stderr=quiet, process_group=0
+            )
+        except OSError as error:
+            raise LedgerUnavailableError(
+                f"{binary} cannot be run ({error.strerror}): is REDIS_SERVER right?"
+            ) from error
         try:
             async with asyncio.timeout(_START_TIMEOUT_S):
                 await self._answers()

@@ -104,36 +104,38 @@ class Call:
         self.ops += (transfer.amount, transfer.currency, is_deposit, reason)
 
 
-_Place: TypeAlias = tuple[Call, int, list[int], dict[tuple[TableId, RoundId], dict[BetId, int]], list[int | str | bool]]
+_Rounds: TypeAlias = dict[tuple[TableId, RoundId], dict[BetId, int]]
+_Place: TypeAlias = tuple[Call, int, list[int], _Rounds, list[int | str | bool]]
 """A call, the place of an account in it, and the call's parts that each operation needs."""
+_Open: TypeAlias = tuple[Call, list[AccountId], list[int], _Rounds, list[int | str | bool]]
+"""A call that takes more, and its parts."""
 
 
-def calls_of(operations: Sequence[Operation], bucket_of: Callable[[AccountId], int]) -> list[Call]:  # noqa: C901
+def calls_of(operations: Sequence[Operation], bucket_of: Callable[[AccountId], int]) -> list[Call]:
     """Group operations by bucket, keeping their order, at most `MAX_OPERATIONS_A_CALL` a call.
 
     A bucket that needs several calls has them in order. `positions` of a call says where its answers belong. Written
     flat, since each step here is paid once an operation.
     """
     calls: list[Call] = []
-    filling: dict[int, Call] = {}
+    filling: dict[int, _Open] = {}
     places: dict[AccountId, _Place] = {}
-
-    def enter(account: AccountId) -> _Place:
-        """Name an account in the call that takes its next operation."""
-        bucket = bucket_of(account)
-        call = filling.get(bucket)
-        if call is None or len(call.positions) >= MAX_OPERATIONS_A_CALL:
-            call = filling[bucket] = Call(bucket)
-            calls.append(call)
-        call.names.append(account)
-        places[account] = place = (call, len(call.names), call.positions, call.rounds, call.ops)
-        return place
-
     for position, operation in enumerate(operations):
         account = operation.account
-        call, at, positions, rounds, ops = places.get(account) or enter(account)
-        if len(positions) >= MAX_OPERATIONS_A_CALL:
-            call, at, positions, rounds, ops = enter(account)
+        place = places.get(account)
+        if place is None or len(place[2]) >= MAX_OPERATIONS_A_CALL:  # its name is not in the call that takes it
+            bucket = bucket_of(account)
+            open_ = filling.get(bucket)
+            if open_ is None or len(open_[2]) >= MAX_OPERATIONS_A_CALL:
+                call = Call(bucket)
+                calls.append(call)
+                open_ = filling[bucket] = (call, call.names, call.positions, call.rounds, call.ops)
+            call, names, positions, rounds, ops = open_
+            names.append(account)
+            at = len(names)
+            places[account] = (call, at, positions, rounds, ops)
+        else:
+            call, at, positions, rounds, ops = place
         positions.append(position)
         if isinstance(operation, Hold):
             source, offset, _, table, round_, bet_id, bet, stake, currency, taken = operation

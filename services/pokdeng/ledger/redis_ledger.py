@@ -60,6 +60,22 @@ _Counted: TypeAlias = "dict[tuple[Source, int], int]"
 """Calls of a pipeline so far, by source and bucket."""
 
 
+class _Buckets(dict[AccountId, int]):
+    """The buckets of accounts, worked out when they are looked up first; remembered, within bounds."""
+
+    def __init__(self, count: int) -> None:
+        """None is known yet."""
+        super().__init__()
+        self._count = count
+
+    def __missing__(self, account: AccountId) -> int:
+        """An account that is met first."""
+        if len(self) >= _KNOWN_BUCKETS:
+            self.clear()
+        bucket = self[account] = bucket_of(account, self._count)
+        return bucket
+
+
 @dataclass(slots=True)
 class _Owned:
     """A source that this handle owns: its epoch, and per bucket how many of its calls were acknowledged."""
@@ -106,7 +122,7 @@ class RedisLedger:
         self._lease_ms = lease_ms
         self._transfer_ttl_ms = transfer_ttl_ms
         self._owned: dict[Source, _Owned] = {}
-        self._bucket_cache: dict[AccountId, int] = {}
+        self._bucket = _Buckets(buckets).__getitem__
         self._pipeline = RedisPipeline(
             address, timeout_ms=timeout_ms, retry_budget_ms=retry_budget_ms, replicas=replicas
         )
@@ -317,14 +333,6 @@ class RedisLedger:
 
     def _round_key(self, bucket: int, table: str, round_: str) -> str:
         return f"{self._prefix}:{{{bucket}}}r:{table}|{round_}"
-
-    def _bucket(self, account: AccountId) -> int:
-        bucket = self._bucket_cache.get(account)
-        if bucket is None:
-            if len(self._bucket_cache) >= _KNOWN_BUCKETS:
-                self._bucket_cache.clear()
-            bucket = self._bucket_cache[account] = bucket_of(account, self._buckets)
-        return bucket
 
     def _page_bucket(self, page: str) -> int:
         return crc32(page.encode()) % self._buckets

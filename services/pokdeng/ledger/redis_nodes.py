@@ -140,7 +140,7 @@ class RedisNodes:
         """Ask whoever answers who has what."""
         for node in (self._seed, *self._nodes.values()):
             with suppress(exceptions.ConnectionError, exceptions.TimeoutError, OSError):
-                rows = await node.client.execute_command("CLUSTER SLOTS")  # type: ignore[no-untyped-call]
+                rows = await node.client.execute_command("CLUSTER SLOTS")  # type: ignore[no-untyped-call]  # redis-py is typed in places only
                 break
         else:
             raise exceptions.ConnectionError("no node of the cluster answers")

@@ -34,7 +34,7 @@ class Metrics:
 
     def __init__(self) -> None:
         """Every metric of the catalogue; those without labels show 0 at once."""
-        disable_created_metrics()  # type: ignore[no-untyped-call]
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # prometheus-client is typed in places only
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         self._counters: dict[str, Counter] = {}

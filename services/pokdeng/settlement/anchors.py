@@ -14,6 +14,7 @@ import msgspec
 from pokdeng.ledger.port import LedgerLostError, Note, Source
 from pokdeng.settlement.another_log import AnotherLogError
 from pokdeng.settlement.memory import MARK
+from pokdeng.stream.reading import all_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,11 +55,12 @@ async def check_anchors(log: Log, ledger: Ledger, partitions: Sequence[TopicPart
     noted = await _noted(ledger, partitions)
     ends = await log.end_offsets(list(noted))
     beginnings = await log.beginning_offsets(list(noted))
-    for partition, (offset, at_ms, *_) in noted.items():
-        if offset < beginnings[partition]:
-            continue  # retention took it
-        records = await log.read(partition, offset, offset + 1) if offset < ends[partition] else []
-        if not any(record.offset == offset and record.timestamp == at_ms for record in records):
+    kept = {place: anchor for place, anchor in noted.items() if anchor[0] >= beginnings[place]}  # retention took others
+    there = [place for place, (offset, *_) in kept.items() if offset < ends[place]]
+    looked_up = await all_of([log.read(place, kept[place][0], kept[place][0] + 1) for place in there])
+    found = dict(zip(there, looked_up, strict=True))
+    for partition, (offset, at_ms, *_) in kept.items():
+        if not any(record.offset == offset and record.timestamp == at_ms for record in found.get(partition, ())):
             raise AnotherLogError(
                 f"the ledger has read {partition.topic}[{partition.partition}] up to {offset}, a record of {at_ms} ms",
                 ends[partition],

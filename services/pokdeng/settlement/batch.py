@@ -100,6 +100,13 @@ class Batch:
             self.spans.append((reaction, self._subjects))
         self._subjects.append(subject)
 
+    def asking(self, reaction: Reaction) -> tuple[Callable[[Operation], None], Callable[[Any], None]]:
+        """For many in a row, told to the same `reaction`: what takes each operation, and what takes its subject."""
+        if reaction is not self._reaction:
+            self._reaction, self._subjects = reaction, []
+            self.spans.append((reaction, self._subjects))
+        return self.operations.append, self._subjects.append
+
     def ask_revision(self, revise: Revise, reaction: Reaction, subject: object) -> None:
         """Have the ledger settle a bet anew, and tell `reaction` what became of it."""
         self.revisions.append(revise)

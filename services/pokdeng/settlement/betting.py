@@ -64,22 +64,19 @@ class Betting:
         if reason is None and not self._limits.takes_stake(bet.table_id, bet.currency, bet.stake):
             reason = BetReason.STAKE_OUT_OF_RANGE
         if reason is None:
-            self.batch.ask(
-                Hold(
-                    self._source,
-                    offset,
-                    bet.account_id,
-                    bet.table_id,
-                    bet.round_id,
-                    bet.bet_id,
-                    bet.bet,
-                    bet.stake,
-                    bet.currency,
-                    entry.taken,
-                ),
-                self._on_decided,
-                (record, entry, book),
+            hold = (
+                self._source,
+                offset,
+                bet.account_id,
+                bet.table_id,
+                bet.round_id,
+                bet.bet_id,
+                bet.bet,
+                bet.stake,
+                bet.currency,
+                entry.taken,
             )
+            self.batch.ask(tuple.__new__(Hold, hold), self._on_decided, (record, entry, book))
         else:
             self._refuse(record, entry, book, reason)
 
@@ -213,7 +210,7 @@ class Betting:
                     fresh += 1
                 elif record.offset < said_below:
                     continue  # read again for its round's sake: its decision is known to be in the log
-                say_accepted(batch, record, entry, answer)
+                say_accepted(batch, record, entry, answer, book)
             else:
                 self._not_accepted(answer, record, entry, book)
         if fresh:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pokdeng.events.ids import Minor
-
 if TYPE_CHECKING:
-    from pokdeng.events.ids import AccountId, BetId, TableId
+    from pokdeng.events.ids import AccountId, BetId, Minor, TableId
     from pokdeng.events.inputs import BetPlaced
     from pokdeng.events.reasons import CancelReason
     from pokdeng.rounds import Round, Shoe, Table
+    from pokdeng.settlement.voice import RoundTexts
 
 PENDING, TAKEN, REFUSED, WITHDRAWN = range(4)
 """What became of an entry: asked of the ledger, standing, refused, taken back."""
@@ -27,7 +26,7 @@ class Entry:
         self.bet = bet
         self.offset = offset
         self.state = PENDING
-        self.taken = Minor(bet.stake * bet.bet.units_taken)
+        self.taken: Minor = bet.stake * bet.bet.units_taken  # type: ignore[assignment]  # minor units, times a number
 
     def says_the_same(self, other: BetPlaced) -> bool:
         """Whether another record of this bet id has the same content. Source: the contract, "Duplicates"."""
@@ -94,6 +93,7 @@ class Book:
         "strays",
         "table_id",
         "takes_bets",
+        "texts",
         "wait_ms",
     )
 
@@ -126,6 +126,8 @@ class Book:
         self.seal: int | None = None
         self.ending: Ending | None = None
         """How the table's events ended the round, None while they have not."""
+        self.texts: RoundTexts | None = None
+        """What is the same for all decisions on it, once one was said."""
         self.is_closing = False
         """Whether its results are being said, if not acknowledged yet."""
 

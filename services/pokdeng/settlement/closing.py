@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 REVISION = 1
 """Of what a round comes to first."""
 
+_new = tuple.__new__
+"""Makes a named tuple in half the time that its class takes: for what is made once a bet."""
+
 
 class Option:
     """One of the ten options of a round that ends: how its facts are written, and what they came to."""
@@ -98,17 +101,15 @@ class Closing:
     def begin(self) -> None:
         """Ask the ledger for each standing bet; the rest follows from its answers."""
         book, source = self._book, self._source
-        ask, settled, options = self._batch.ask, self._settled, self._options
+        options = self._options
+        ask, tell = self._batch.asking(self._settled)
         table_id, round_id = book.table_id, book.round_id
         for entry in book.standing:
             bet = entry.bet
             option = options.get(bet.bet) or self._option(bet.bet)
             returned = bet.stake * option.returned_units
-            ask(
-                Settle(source, bet.account_id, table_id, round_id, bet.bet_id, returned, REVISION),  # type: ignore[arg-type]  # minor units, times a number
-                settled,
-                (entry, option, returned),
-            )
+            ask(_new(Settle, (source, bet.account_id, table_id, round_id, bet.bet_id, returned, REVISION)))
+            tell((entry, option, returned))
         self._batch.rounds.append(self._end)
 
     def _option(self, bet: Bet) -> Option:
@@ -169,7 +170,7 @@ class Closing:
                 event_id, bet_id, account_id, bet.stake, currency, taken, returned, available, held, sequence
             )
             route = routes[account_id]
-            facts[route.settlements].append(Message(route.key, value, [("ce_id", event_id.encode()), *rest]))
+            facts[route.settlements].append(_new(Message, (route.key, value, [("ce_id", event_id.encode()), *rest])))
             row = (option.sums if is_fresh else option.said_again)[currency]
             row[0] += 1
             row[1] += taken
@@ -179,8 +180,9 @@ class Closing:
         """All answers are known: make the round's own record."""
         book, batch, ending, at = self._book, self._batch, self._ending, self._at
         round_ = ending.round
-        sums = {currency: (taken, returned) for currency, (_, taken, returned) in self._sums().items()}
-        self._bets = sum(bets for bets, _, _ in self._sums().values())
+        rows = self._sums()
+        sums = {currency: (taken, returned) for currency, (_, taken, returned) in rows.items()}
+        self._bets = sum([bets for bets, _, _ in rows.values()])
         finished = Finished(
             shoe_id=round_.shoe_id,
             first_event=round_.first,
@@ -241,8 +243,11 @@ class Closing:
         sums: defaultdict[str, list[int]] = defaultdict(_zeros)
         for option in self._options.values():
             for part in (option.sums, option.said_again):
-                for currency, row in part.items():
-                    sums[currency] = [one + other for one, other in zip(sums[currency], row, strict=True)]
+                for currency, (bets, taken, returned) in part.items():
+                    row = sums[currency]
+                    row[0] += bets
+                    row[1] += taken
+                    row[2] += returned
         return sums
 
     def _count(self, *, is_refund: bool) -> None:

@@ -22,7 +22,7 @@ from pokdeng.settlement.owned import Owned
 from pokdeng.settlement.progress import Progress
 from pokdeng.settlement.putting_back import put_back
 from pokdeng.settlement.recall import recall
-from pokdeng.settlement.recovery import read_back
+from pokdeng.settlement.recovery import read_all_back
 from pokdeng.settlement.restoring import wall_ms
 from pokdeng.settlement.revising import begin_due
 from pokdeng.settlement.speaker import Speaker
@@ -143,7 +143,7 @@ class Engine:
                 self._read_before = await check_same_log(
                     self._transport, self._ledger, topics, desks, self.owned.cashiers
                 )
-                read = sum([await read_back(self._transport, topics, desk) for desk in desks])
+                read = await read_all_back(self._transport, topics, desks)
                 await put_back(self._transport, self._ledger, self._house, desks)
             except LedgerLostError as lost:
                 await self._loss.restored(lost, self.owned.sources)

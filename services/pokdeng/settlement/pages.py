@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
 
 RESET_HEADER: Final = "X-Pokdeng"
 """A request that changes something carries it: pages of other sites cannot make a browser send it."""
+
+
+class CannotServeError(OSError):
+    """The pages cannot be served at the address that was given: it is taken, or not one of this machine."""
 
 
 class Health(Protocol):
@@ -45,7 +50,7 @@ class Pages:
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> int:
-        """Serve; the port that is served."""
+        """Serve; the port that is served. Raises CannotServeError where the address cannot be had."""
         app = web.Application()
         app.router.add_get("/metrics", self._show_metrics)
         app.router.add_get("/health/live", self._show_live)
@@ -55,7 +60,12 @@ class Pages:
         self._runner = web.AppRunner(app, access_log=None)
         await self._runner.setup()
         site = web.TCPSite(self._runner, self._host, self._port)
-        await site.start()
+        try:
+            await site.start()
+        except OSError as error:
+            await self.stop()
+            why = error.strerror if error.errno is None or error.errno < 0 else os.strerror(error.errno)
+            raise CannotServeError(error.errno, f"{why}".lower(), f"{self._host}:{self._port}") from error
         port: int = self._runner.addresses[0][1]
         return port
 

@@ -14,9 +14,11 @@ import msgspec
 from pokdeng.events.ids import RoundId, TableId
 from pokdeng.settlement.finished import HEADER, decode_finished
 from pokdeng.stream.port import TopicPartition
-from pokdeng.stream.reading import read_on
+from pokdeng.stream.reading import all_of, read_on
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from pokdeng.settlement.desk import Desk
     from pokdeng.stream.port import Log
     from pokdeng.wire import Topics
@@ -28,6 +30,11 @@ MARGIN_MS = 600_000
 class _Named(msgspec.Struct):
     table_id: str
     round_id: str
+
+
+async def read_all_back(log: Log, topics: Topics, desks: Collection[Desk]) -> int:
+    """Tell all desks at once, for most of it is waiting; the number of records read."""
+    return sum(await all_of([read_back(log, topics, desk) for desk in desks]))
 
 
 async def read_back(log: Log, topics: Topics, desk: Desk) -> int:

@@ -213,7 +213,7 @@ class Revision:
             overdrawn=True if available < 0 else None,
         )
         reason = self._correction.event.reason
-        return BetReversed(**self._common(bet.record), reversed=bet.before, reason=reason, balance=between)  # type: ignore[arg-type]
+        return BetReversed(**self._common(bet.record), reversed=bet.before, reason=reason, balance=between)  # type: ignore[arg-type]  # fields in common, of several types
 
     def _settled(self, record: BetRecord, answer: Answer) -> BetSettled:
         result = self._result
@@ -236,7 +236,7 @@ class Revision:
 
     def _refunded(self, record: BetRecord, answer: Answer) -> BetRefunded:
         reason, balance = self._correction.event.reason, balance_of(answer)
-        return BetRefunded(**self._common(record), returned=record.taken, reason=reason, balance=balance)  # type: ignore[arg-type]
+        return BetRefunded(**self._common(record), returned=record.taken, reason=reason, balance=balance)  # type: ignore[arg-type]  # fields in common, of several types
 
     def _end(self) -> None:
         """All answers are known: make the round's own record."""
@@ -276,7 +276,7 @@ class Revision:
         result = self._result
         if result is None:
             return RoundRefunded(**common, reason=correction.event.reason)  # type: ignore[arg-type]  # by name
-        return RoundSettled(**common, banker=shown(result.banker), players=players_of(result), ruleset=RULESET)  # type: ignore[arg-type]
+        return RoundSettled(**common, banker=shown(result.banker), players=players_of(result), ruleset=RULESET)  # type: ignore[arg-type]  # fields in common, of several types
 
     def _count(self) -> None:
         counts, is_cancelled = self._batch.tally, self._result is None

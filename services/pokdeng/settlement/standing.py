@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pokdeng.settlement.book import Book
     from pokdeng.settlement.desk import Desk
     from pokdeng.settlement.engine import Engine
+    from pokdeng.settlement.watchdog import Places
     from pokdeng.stream.port import Log
     from pokdeng.wire import Topics
 
@@ -39,7 +40,7 @@ class Standing:
     """Of one engine. Times are milliseconds since the epoch; `clock_ms` is this machine's."""
 
     def __init__(self, log: Log, topics: Topics, engine: Engine, *, clock_ms: Callable[[], int] = _now_ms) -> None:
-        """The log's ends are not known before the first `ask_ends`."""
+        """The log's ends are not known before the first `ask_ends` or `know_ends`."""
         self._transport = log
         self._topics = topics
         self._engine = engine
@@ -59,6 +60,10 @@ class Standing:
         ]
         owned += [TopicPartition(topics.funds, cashier.partition) for cashier in self._engine.owned.cashiers]
         self._ends = await self._transport.end_offsets(owned) if owned else {}
+
+    def know_ends(self, places: Places) -> None:
+        """Take the ends from where all sources stand: somebody has just asked for them."""
+        self._ends = {part: end for place in places.values() for part, end in place.ends.items()}
 
     def say_alarms(self) -> None:
         """Say once, in the log of the process, of each round that does not end in time."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pokdeng.ledger.port import Answer
     from pokdeng.rounds import Round
     from pokdeng.settlement.batch import Batch, Outbox
-    from pokdeng.settlement.book import Entry
+    from pokdeng.settlement.book import Book, Entry
     from pokdeng.stream.port import Record
     from pokdeng.wire import Topics
 
@@ -104,10 +104,12 @@ class Voice:
         """The CloudEvents headers of a fact."""
         return headers(event_type, event_id, occurred_at, self._source)
 
-    def bet_accepted(self, batch: Batch, record: Record, entry: Entry, answer: Answer) -> None:
-        """A bet stands."""
+    def bet_accepted(self, batch: Batch, record: Record, entry: Entry, answer: Answer, book: Book) -> None:
+        """A bet stands; `book` is that of its round."""
         bet = entry.bet
-        texts = self._of_round(bet, record)
+        texts = book.texts
+        if texts is None:
+            texts = book.texts = self._of_round(bet, record)
         event_id = texts.accepted_id(bet.bet_id)
         route = self.routes[bet.account_id]
         occurred_at = bet.occurred_at
@@ -127,7 +129,7 @@ class Voice:
             sequence,
         )
         said = [("ce_id", event_id.encode()), self._accepted, ("ce_time", occurred_at.encode()), *self._after_time]
-        batch.facts[route.decisions].append(Message(route.key, value, said))
+        batch.facts[route.decisions].append(tuple.__new__(Message, (route.key, value, said)))
         batch.decided_at_ms.append(record.timestamp)
 
     def bet_rejected(self, batch: Batch, record: Record, bet: BetPlaced, reason: BetReason) -> None:

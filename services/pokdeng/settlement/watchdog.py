@@ -7,7 +7,7 @@ of a co-partition are one source, for one of them may rightly wait long for the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from pokdeng.stream.merge import FIRST, SECOND
@@ -33,6 +33,8 @@ class Place:
     """How far each of its partitions was delivered and is acknowledged: any change is progress."""
     has_more: bool
     """Whether records wait here, or lie in the log undelivered."""
+    ends: Mapping[TopicPartition, int] = field(default_factory=dict, compare=False)
+    """Where each of its partitions ends, as it was asked for that: nobody need ask again. No part of where it is."""
 
 
 class Watchdog:
@@ -84,6 +86,7 @@ async def places_of(
         source: Place(
             (*(delivered[part] for part in parts), *done),
             waiting > 0 or any(ends[part] > delivered[part] for part in parts),
+            {part: ends[part] for part in parts},
         )
         for source, (parts, done, waiting) in owned.items()
     }

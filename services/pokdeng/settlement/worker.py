@@ -50,7 +50,6 @@ STANDING_EVERY_S = 5.0
 BOOKS_EVERY_S = 60.0
 STUCK_AFTER_S = 30.0
 """A worker with unread records whose engine has not turned for so long is stuck; so is one with such a partition."""
-LOOK_EVERY_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,11 +84,13 @@ class Worker:
         *,
         check_topics: Callable[[], Awaitable[list[str]]],
         run_log: Callable[[], Awaitable[None]],
+        no_ledger: Callable[[LedgerUnavailableError], str] = str,
         clock: Callable[[], float] = time.monotonic,
         now_ms: Callable[[], int] = wall_ms,
     ) -> None:
         """`check_topics` says what of the topics is not as it must be; `run_log` raises when the log fails.
 
+        `no_ledger` says to people why the ledger does not answer.
         `clock` is monotonic, in seconds; `now_ms` counts since the epoch.
         """
         self._clock = clock
@@ -100,6 +101,7 @@ class Worker:
         self._metrics = metrics
         self._check_topics = check_topics
         self._run_log = run_log
+        self._no_ledger = no_ledger
         self._pages = Pages(self, metrics, host=settings.http_host, port=settings.http_port)
         self._stopped = asyncio.Event()
         self._waits_for: list[str] = ["starting"]
@@ -147,7 +149,7 @@ class Worker:
                 return
             if reasons != said:
                 said = reasons
-                _log.error("waiting", reasons=reasons)
+                _log.error("waiting", reasons=reasons, again_every_s=CHECK_AGAIN_S)
             try:
                 async with asyncio.timeout(CHECK_AGAIN_S):
                     await self._stopped.wait()
@@ -163,7 +165,9 @@ class Worker:
                 await self._ledger.create()
         except LedgerLostError:
             return []  # the engine restores it
-        except (LedgerUnavailableError, LogError) as error:
+        except LedgerUnavailableError as error:
+            return [self._no_ledger(error)]
+        except LogError as error:
             return [str(error)]
         except LedgerError as error:
             return [f"ledger: {error}"]
@@ -206,10 +210,9 @@ class Worker:
         for topic in topics.inputs:
             self._metrics.set("partitions", counts[topic], topic)
         work = asyncio.create_task(engine.run(), name="engine")
-        look = asyncio.create_task(self._watch_standing(standing), name="standing")
+        look = asyncio.create_task(self._watch_standing(engine, standing), name="standing")
         books = asyncio.create_task(self._watch_books(BooksReader(self._transport, topics)), name="books")
         watch = asyncio.create_task(self._watch_topics(engine, counts), name="topics")
-        dog = asyncio.create_task(self._watch_places(engine), name="watchdog")
         stopped = asyncio.create_task(self._stopped.wait(), name="stop")
         failed: asyncio.Task[None] | None = None
         try:
@@ -231,7 +234,6 @@ class Worker:
             watch.cancel()
             look.cancel()
             books.cancel()
-            dog.cancel()
             await self._close(engine, work, stopped, failed)
 
     async def _watch_topics(self, engine: Engine, counts: Mapping[str, int]) -> None:
@@ -253,15 +255,28 @@ class Worker:
             self._waits_for = reasons
             engine.pause(is_paused=bool(reasons))
 
-    async def _watch_standing(self, standing: Standing) -> None:
-        """Know where the inputs end, and say which rounds do not."""
+    async def _watch_standing(self, engine: Engine, standing: Standing) -> None:
+        """Know where the inputs end, whether each source moves that has more to read, and which rounds do not end."""
         while True:
             standing.kept_ms = min(self._kept_ms.values(), default=None)
-            with suppress(LogUnavailableError):
-                await standing.ask_ends()
+            with suppress(LogUnavailableError):  # Kafka is away: not ours to judge here
+                await self._look(engine, standing)
             with self._metrics.guard():
                 standing.say_alarms()
             await asyncio.sleep(STANDING_EVERY_S)
+
+    async def _look(self, engine: Engine, standing: Standing) -> None:
+        """Ask once where the inputs end, for the watchdog and for the lag. Raises LogUnavailableError."""
+        try:
+            places = await engine.places()
+        except KeyError:  # what was owned is not any more: the watchdog is not shown it
+            await standing.ask_ends()
+            return
+        self._watchdog.look(places, asyncio.get_running_loop().time())
+        if places:
+            standing.know_ends(places)
+        else:  # nothing need move, and still there is a lag
+            await standing.ask_ends()
 
     async def _watch_books(self, books: BooksReader) -> None:
         """Show by how much the books were out of balance when somebody last looked at them."""
@@ -277,16 +292,6 @@ class Worker:
         for topic, kept in kept_ms.items():
             self._metrics.set("retention", kept / 1000 if kept >= 0 else math.inf, topic)
         self._kept_ms = {topic: kept for topic, kept in kept_ms.items() if kept >= 0}
-
-    async def _watch_places(self, engine: Engine) -> None:
-        """Look again and again whether each source moves that has more to read."""
-        while True:
-            await asyncio.sleep(LOOK_EVERY_S)
-            try:
-                places = await engine.places()
-            except (LogUnavailableError, KeyError):
-                continue  # Kafka is away, or what was owned is not any more: neither is ours to judge here
-            self._watchdog.look(places, asyncio.get_running_loop().time())
 
     async def _close(
         self,

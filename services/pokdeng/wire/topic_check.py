@@ -75,11 +75,14 @@ def check_topics(
     topics: Topics,
     correction_window_ms: int = CORRECTION_WINDOW_MS,
     allow_create_time: bool = False,
+    partitions: int | None = None,
 ) -> tuple[Finding, ...]:
     """What differs, errors and warnings, in the order of the topics; empty where all is well.
 
     `described` holds the topics that exist, by name; others in it do not matter. `allow_create_time` is for brokers
-    that cannot stamp records: a wrong `message.timestamp.type` is then a warning.
+    that cannot stamp records: a wrong `message.timestamp.type` is then a warning. `partitions` is how many the topics
+    were created with, None where nobody says: another number of those that are read as one is an error, of any other
+    topic a warning, for it may have been created so.
 
     >>> found = check_topics({}, topics=Topics())
     >>> len(found), found[0].message
@@ -96,7 +99,10 @@ def check_topics(
         findings += _check_retention(name, kind, topic, correction_window_ms)
         findings += _check_timestamps(name, kind, topic, allow_create_time=allow_create_time)
         findings += _check_durability(name, topic)
-    findings += _check_partitions(topics, described)
+    if partitions is None:
+        findings += _check_same_partitions(topics, described)
+    else:
+        findings += _check_partitions(topics, described, partitions)
     findings += _check_dead_letter_room(topics, described)
     return tuple(findings)
 
@@ -144,7 +150,18 @@ def _check_durability(name: str, topic: TopicDescription) -> Iterator[Finding]:
         yield _warning(name, "unclean.leader.election.enable is true: acknowledged records may be lost")
 
 
-def _check_partitions(topics: Topics, described: Mapping[str, TopicDescription]) -> Iterator[Finding]:
+def _check_partitions(topics: Topics, described: Mapping[str, TopicDescription], wanted: int) -> Iterator[Finding]:
+    for kind in TopicKind:
+        name = topics.name(kind)
+        if name not in described or (count := described[name].partitions) == wanted:
+            continue
+        if kind in CO_PARTITIONED:
+            yield _error(name, f"has {count} partitions, must have {wanted}")
+        else:
+            yield _warning(name, f"has {count} partitions, should have {wanted}; right only if it was created so")
+
+
+def _check_same_partitions(topics: Topics, described: Mapping[str, TopicDescription]) -> Iterator[Finding]:
     counts = {name: described[name].partitions for kind in CO_PARTITIONED if (name := topics.name(kind)) in described}
     if len(set(counts.values())) > 1:
         said = ", ".join(f"{name} {count}" for name, count in counts.items())

@@ -138,6 +138,17 @@ class Topics:
         """
         return next((kind for kind in TopicKind if self.name(kind) == name), None)
 
+    def is_prefix_of(self, name: str) -> bool:
+        """Whether a topic belongs to this prefix, be it one that another version has.
+
+        >>> names = ("pokdeng.bets.v1", "pokdeng.bets.v2", "pokdeng.two.bets.v1", "house.bets.v1")
+        >>> [Topics().is_prefix_of(name) for name in names]
+        [True, True, False, False]
+        """
+        start, _, version = name.rpartition(".")
+        prefix, _, kind = start.rpartition(".")
+        return prefix == self.prefix and bool(kind and version)
+
     @property
     def inputs(self) -> tuple[str, ...]:
         """Those that others write: table events, bets and funds."""

@@ -6,9 +6,11 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from aiokafka.coordinator.protocol import ConsumerProtocolMemberMetadata
 from aiokafka.errors import TopicAlreadyExistsError, for_code
 from aiokafka.structs import TopicPartition as KafkaPartition
 
+from pokdeng.stream.kafka.connecting import connecting
 from pokdeng.stream.kafka.errors import unavailable
 from pokdeng.stream.kafka.untyped import AIOKafkaAdminClient, ConfigResource, ConfigResourceType, NewTopic
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from pokdeng.stream.port import TopicPartition
 
 _UNCOMMITTED: Final = -1
+_CONSUMERS: Final = "consumer"
+"""The protocol type of groups whose members read topics."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +129,25 @@ class KafkaAdmin:
             found[partition] = None if offset is None or offset.offset == _UNCOMMITTED else offset.offset
         return found
 
+    async def subscribed(self, group: str) -> frozenset[str]:
+        """The topics that the members of a group read at this moment; none where it has no members.
+
+        Raises LogError where our principal may not ask.
+        """
+        client = await self._connected()
+        with unavailable(f"the members of group {group}"):
+            async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
+                # One group a question: aiokafka misreads a second one in the answers that brokers give today.
+                answers: list[Any] = await client.describe_consumer_groups([group])
+            (described,) = answers[0].groups
+            code, _, _, kind, _, members, *_ = described
+            if code:
+                raise for_code(code)(group)
+        if kind != _CONSUMERS:
+            return frozenset()
+        told = [ConsumerProtocolMemberMetadata.decode(metadata) for *_, metadata, _ in members if metadata]
+        return frozenset(topic for one in told for topic in one.subscription)
+
     async def close(self) -> None:
         """Close the connection."""
         client, self._client = self._client, None
@@ -142,7 +165,7 @@ class KafkaAdmin:
         async with self._opening:
             if self._client is None:
                 client = AIOKafkaAdminClient(**self._settings.client_arguments())
-                with unavailable("connecting"):
+                with unavailable("connecting"), connecting(self._settings):
                     await client.start()
                 self._client = client
             return self._client

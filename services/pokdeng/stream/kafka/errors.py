@@ -35,7 +35,9 @@ def unavailable(what: str) -> Iterator[None]:
     """
     try:
         yield
-    except (OSError, TimeoutError) as error:
+    except TimeoutError as error:
+        raise LogUnavailableError(f"{what}: Kafka does not answer in time") from error
+    except OSError as error:
         raise LogUnavailableError(f"{what}: {error!r}") from error
     except _FORBIDDEN as error:
         raise LogError(f"{what}: this principal may not: {error}") from error

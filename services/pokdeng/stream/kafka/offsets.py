@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aiokafka.errors import KafkaError, LeaderNotAvailableError, for_code
 from aiokafka.protocol.offset import OffsetRequest
 
+from pokdeng.stream.kafka.connecting import connecting
 from pokdeng.stream.kafka.errors import unavailable
 from pokdeng.stream.kafka.untyped import AIOKafkaClient
 from pokdeng.stream.port import TopicPartition
@@ -83,7 +84,8 @@ class OffsetsClient:
             client = self._client
             if client is None:
                 client = AIOKafkaClient(**self._settings.client_arguments())
-                await client.bootstrap()
+                with connecting(self._settings):
+                    await client.bootstrap()
                 self._client = client
             if not topics <= self._topics:
                 self._topics |= topics

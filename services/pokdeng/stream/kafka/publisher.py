@@ -12,6 +12,7 @@ from aiokafka.errors import (
     RecordListTooLargeError,
 )
 
+from pokdeng.stream.kafka.connecting import connecting
 from pokdeng.stream.kafka.errors import unavailable
 from pokdeng.stream.kafka.untyped import AIOKafkaProducer
 from pokdeng.stream.port import RecordRefusedError, TopicPartition
@@ -135,7 +136,7 @@ class Publisher:
                     max_batch_size=self._settings.max_batch_bytes,
                     max_request_size=self._settings.max_batch_bytes + _REQUEST_OVERHEAD_BYTES,
                 )
-                with unavailable("opening a producer"):
+                with unavailable("opening a producer"), connecting(self._settings):
                     async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
                         await producer.start()
                 self._producers[compression] = producer

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aiokafka.structs import TopicPartition as KafkaPartition
 
+from pokdeng.stream.kafka.connecting import connecting
 from pokdeng.stream.kafka.errors import unavailable
 from pokdeng.stream.kafka.untyped import AIOKafkaConsumer
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _CONSUMERS: Final = 4
 """How many ranges are read at the same time."""
+_WAIT_MS: Final = 10
+"""How long the broker may hold a fetch that finds nothing; the next range waits for it."""
 
 
 class RangeReader:
@@ -71,6 +74,7 @@ class RangeReader:
             except BaseException:
                 await consumer.stop()
                 raise
+            consumer.unsubscribe()  # else it goes on fetching for nobody
             self._idle.append(consumer)
 
     async def _opened(self) -> Any:
@@ -79,10 +83,11 @@ class RangeReader:
             enable_auto_commit=False,
             auto_offset_reset="earliest",
             max_partition_fetch_bytes=8 * 1024 * 1024,
-            fetch_max_wait_ms=100,
+            fetch_max_wait_ms=_WAIT_MS,
         )
         try:
-            await consumer.start()
+            with connecting(self._settings):
+                await consumer.start()
         except BaseException:
             await consumer.stop()
             raise

@@ -14,6 +14,9 @@ class KafkaSettings:
     bootstrap: str
     """`host:port`, several separated by commas."""
 
+    set_by: str = "address and protocol"
+    """What people set `bootstrap` and `security_protocol` by, for messages."""
+
     client_id: str = "pokdeng"
     instance_id: str | None = None
     """Static membership: a member that is back within its session keeps its partitions, nobody else is disturbed."""

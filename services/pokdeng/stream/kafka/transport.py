@@ -57,7 +57,7 @@ class BatchThread(AIOKafkaConsumerThread):
 
     def _create_worker_consumer(self, transport: Any) -> AIOKafkaConsumer:
         consumer = super()._create_worker_consumer(transport)
-        consumer._fetch_max_wait_ms = _LONG_POLL_MS  # noqa: SLF001
+        consumer._fetch_max_wait_ms = _LONG_POLL_MS
         return consumer
 
     async def on_thread_stop(self) -> None:
@@ -85,11 +85,11 @@ class BatchThread(AIOKafkaConsumerThread):
 
     async def _rejoin(self) -> None:
         consumer: Any = self._ensure_consumer()
-        consumer._coordinator.request_rejoin()  # noqa: SLF001
+        consumer._coordinator.request_rejoin()
 
     async def _fetch(self, partitions: set[TopicPartition]) -> Fetched:
         consumer: Any = self._ensure_consumer()
-        subscriptions = consumer._subscription  # noqa: SLF001
+        subscriptions = consumer._subscription
         assignment = subscriptions.subscription.assignment
         before = _positions(assignment)
         wanted: Any = partitions
@@ -97,10 +97,10 @@ class BatchThread(AIOKafkaConsumerThread):
             consumer,
             wanted,
             timeout=_POLL_SECONDS,
-            max_records=consumer._max_poll_records,  # noqa: SLF001
+            max_records=consumer._max_poll_records,
         )
         # No await from here on: records, positions and generation are those of one instant.
-        self._pace(consumer._fetcher, has_records=bool(records))  # noqa: SLF001
+        self._pace(consumer._fetcher, has_records=bool(records))
         if subscriptions.subscription.assignment is not assignment:
             # A rebalance came and went meanwhile. Faust is about to seek, and to drop what is in its queues; what was
             # just taken is put back, so that it is read when that is over.
@@ -108,7 +108,7 @@ class BatchThread(AIOKafkaConsumerThread):
                 consumer.seek(partition, taken[0].offset)
             return NOTHING
         return Fetched(
-            generation=consumer._coordinator.generation,  # noqa: SLF001
+            generation=consumer._coordinator.generation,
             records=records,
             before=before,
             after=_positions(assignment),
@@ -122,12 +122,12 @@ class BatchThread(AIOKafkaConsumerThread):
         app: Any = self.app
         now = time.monotonic()
         is_busy = has_records and now - self._fetched_at < _BUSY_SECONDS
-        fetcher._fetch_min_bytes = _BUSY_BYTES if is_busy else 1  # noqa: SLF001
-        fetcher._fetch_max_wait_ms = app.gather_ms if is_busy else _LONG_POLL_MS  # noqa: SLF001
+        fetcher._fetch_min_bytes = _BUSY_BYTES if is_busy else 1
+        fetcher._fetch_max_wait_ms = app.gather_ms if is_busy else _LONG_POLL_MS
         self._fetched_at = now
 
     async def _show_life(self) -> None:
-        with self._ensure_consumer()._subscription.fetch_context():  # noqa: SLF001
+        with self._ensure_consumer()._subscription.fetch_context():
             pass
 
 
