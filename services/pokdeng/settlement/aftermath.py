@@ -14,7 +14,7 @@ from pokdeng.events.inputs import CardCorrected, RoundCancelled
 from pokdeng.ledger.port import FOR_EVER
 from pokdeng.rounds import new_shoe
 from pokdeng.settlement.book import Ending
-from pokdeng.settlement.memory import change_note, counts_note, late_note, mark_note, round_page
+from pokdeng.settlement.memory import change_note, counts_note, impossible_note, late_note, mark_note, round_page
 from pokdeng.settlement.revisions import Correction, Revisions
 
 if TYPE_CHECKING:
@@ -77,6 +77,10 @@ class Aftermath:
         notes.append(late_note(self._source, *key, late, event, FOR_EVER))
         if finished is not None:
             notes.append(mark_note(self._source, round_page(*key), finished, FOR_EVER))
+
+    def impossible(self, record: Record, event: RoundEvent, why: str) -> None:
+        """An event of a round that goes on was refused, for its shoe has no such card: it is not heard of later."""
+        self.batch.notes.append(impossible_note(self._source, event.table_id, event.round_id, record.offset, why))
 
     def shoe_left(self, record: Record, table_id: TableId, shoe: Shoe) -> None:
         """Another shoe is the table's newest now: the counts of the one before are kept for corrections."""

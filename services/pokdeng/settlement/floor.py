@@ -13,6 +13,7 @@ from pokdeng.events.inputs import CardCorrected, RoundOpened, ShoeStarted
 from pokdeng.ledger.port import LedgerCorruptError
 from pokdeng.rounds import Applied, Mark, Refused, Table, Verdict, evolve, place_of
 from pokdeng.rules import with_card
+from pokdeng.settlement.aside import impossible_by
 from pokdeng.settlement.bygone import Dealt, counted_again, of_the_past
 from pokdeng.settlement.finished import newer_of
 from pokdeng.settlement.late import late_event
@@ -121,6 +122,9 @@ class Floor:
                 return
         mark = Mark(offset, record.timestamp)
         after, verdict = evolve(table, event, mark, window_ms=self._window_ms)
+        why = impossible_by(verdict)
+        if why is not None and not isinstance(event, ShoeStarted | RoundOpened):
+            self._aftermath.impossible(record, event, why)
         if after is not table:
             self._changed(after, mark)
             if not isinstance(event, ShoeStarted | RoundOpened):
