@@ -257,3 +257,30 @@ def test_the_cards_of_a_round_put_aside_are_counted_when_it_is_over(
             assert bool(played.about("ninth_copy")[2:]) == (card == "5s")
 
     asyncio.run(play())
+
+
+@after_every_loss
+def test_what_was_impossible_in_a_round_put_aside_is_judged_anew(loss: Callable[[Scene], Awaitable[None]]) -> None:
+    """The table's snapshot tells it: put back when the round is settled, the same record is a correction."""
+
+    async def play() -> None:
+        async with scene() as played:
+            await played.stop()
+            played.line.held_ms = 30
+            await played.start()
+            await played.play(f"{FIVE_ACCOUNTS}\nshoe S-1 2h")
+            await played.play("\n".join(f"open R-{n}\nclose R-{n}\ndeal R-{n} W" for n in range(2, 9)))
+            await played.play("correct R-2 player_1 2 9c\nopen R-1\nbet b1 A-1 player_1 1000")
+            await played.play("correct R-1 player_1 1 9c #ninth\nclose R-1\ndeal R-1 W but player_1 1")
+            await played.play("shoe S-2 3h\nopen R-9 in S-2\nvoid R-9\nopen R-10 in S-2\nvoid R-10")
+            assert played.worker is not None
+            desk = played.worker.engine.owned._desks[0]
+            await played.worker.until(lambda: bool(desk.aside.noted))
+            await loss(played)
+            await played.play("correct R-1 player_1 1 Ad\ncorrect R-2 player_1 2 Td")
+            assert played.about("b1")[-1] == "bet_settled b1 A-1 lose 1000 9000/0/3"
+            await noted_only(played)
+            await played.play("again ninth")
+            assert played.about("b1")[-1] == "bet_settled b1 A-1 win 3000 11000/0/5 r2"
+
+    asyncio.run(play())

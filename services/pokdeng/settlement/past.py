@@ -15,7 +15,17 @@ from pokdeng.ledger.restoring import RestoredNote
 from pokdeng.restore.stored import noted_tables
 from pokdeng.settlement.afterwards import Afterwards, read_asked
 from pokdeng.settlement.finished import Finished, TableNote, decode_finished, decode_table, encode_note, newer_of
-from pokdeng.settlement.memory import ASIDE, ASIDE_PAGE, BET, CANCEL, MARK, round_page, shoe_page, table_page
+from pokdeng.settlement.memory import (
+    ASIDE,
+    ASIDE_PAGE,
+    BET,
+    CANCEL,
+    IMPOSSIBLE,
+    MARK,
+    round_page,
+    shoe_page,
+    table_page,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,6 +99,18 @@ class Past:
             *(
                 RestoredNote(table_page(TableId(table_id)), MARK, note, False, None)
                 for table_id, note in self.tables().items()
+            ),
+            *(
+                RestoredNote(
+                    round_page(TableId(table_id), RoundId(held.round_id)),
+                    f"{IMPOSSIBLE}|{at}",
+                    why.encode(),
+                    True,
+                    None,
+                )
+                for table_id, note in self._tables.items()
+                for held in note.held
+                for at, why in held.impossible.items()
             ),
             *(restored_note(note) for note in self._afterwards.notes(self._tables)),
         ]
