@@ -13,7 +13,6 @@ import time
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from bench.ends import count
 from bench.load import Load, Player, play_backlog, play_deposits
@@ -23,7 +22,7 @@ from pokdeng.ledger.embedded import embedded_server
 from pokdeng.stream.kafka import KafkaLog, KafkaSettings
 from pokdeng.wire import Topics
 from tests.chaos.proxies import proxies, server_binary
-from tests.support.kafka import kafka_for_tests
+from tests.support.kafka import free_port, kafka_for_tests
 
 if TYPE_CHECKING:
     from bench.processes import RunningWorker
@@ -67,13 +66,14 @@ async def measure_pressure(bootstrap: str, *, waves: int, latency_ms: int = LATE
     load, topics = Load(), Topics(f"pressure-{uuid.uuid4().hex[:8]}")
     settings = KafkaSettings(bootstrap=bootstrap)
     log = KafkaLog(settings)
-    async with embedded_server() as server, proxies() as made:
+    redis_port = free_port()
+    async with embedded_server({"port": str(redis_port), "bind": "127.0.0.1"}), proxies() as made:
         try:
             await create_topics(settings, topic_specs(topics, partitions=load.partitions, replication=1))
             player = Player(load, topics)
             await play_deposits(log, player)
             await play_backlog(log, player, waves)
-            port = await made.add("redis", urlsplit(server.url).port or 0)
+            port = await made.add("redis", redis_port)
             slow = f"redis://127.0.0.1:{port}/0"
             async with (
                 made.poisoned("redis", "latency", "downstream", latency=latency_ms),

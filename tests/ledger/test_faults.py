@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+import socket
+import struct
+import threading
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 import pytest
+import uvloop
 
 from pokdeng.events.ids import AccountId
 from pokdeng.events.reasons import BetReason
 from pokdeng.ledger.embedded import embedded_server
 from pokdeng.ledger.lua import script
 from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError, Source, Status
+from pokdeng.ledger.redis_ledger import RedisLedger
 from tests.ledger.proxy import Fault, proxy_before
 from tests.ledger.world import (
     FIRST,
@@ -35,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from pokdeng.ledger.port import Operation
-    from pokdeng.ledger.redis_ledger import RedisLedger
     from tests.ledger.proxy import Proxy
 
 BET = hold(5)
@@ -276,3 +280,28 @@ async def test_a_refused_bet_stays_refused_when_its_reply_was_lost(redis_world: 
         assert await apply(ledger, BET) == refused(BetReason.INSUFFICIENT_FUNDS, is_fresh=False)
         await apply(ledger, deposit(1))
         assert await apply(ledger, BET) == refused(BetReason.INSUFFICIENT_FUNDS, is_fresh=False)
+
+
+def test_a_server_that_hangs_up_at_once_is_one_that_does_not_answer() -> None:
+    """At the very first question, on uvloop as workers run: no error of its own kind, which would end the worker."""
+
+    def hang_up(listener: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # by a reset
+                connection.close()
+
+    async def run(port: int) -> None:
+        for _ in range(200):  # who is first, the end or the question, is a race
+            ledger = RedisLedger(f"redis://127.0.0.1:{port}/0", timeout_ms=500, retry_budget_ms=1)
+            with pytest.raises(LedgerUnavailableError):
+                await ledger.open()
+            await ledger.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=hang_up, args=(listener,), daemon=True)
+        thread.start()
+        uvloop.run(run(listener.getsockname()[1]))
+        listener.shutdown(socket.SHUT_RDWR)
+    thread.join()

@@ -8,7 +8,7 @@ asked for anew by whoever sends next.
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from redis import exceptions
@@ -21,7 +21,7 @@ from redis.crc import key_slot
 from pokdeng.ledger.lua import NAMES, script
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pokdeng.ledger.redis_settings import RedisSettings
 
@@ -37,6 +37,17 @@ _SLOT_GONE: Final = (
     exceptions.TryAgainError,
     exceptions.ReadOnlyError,
 )
+
+
+@contextmanager
+def _ends_of_connections() -> Iterator[None]:
+    """A connection that ended while it was written to, as redis-py would say it: uvloop has a word of its own."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "closed" not in str(error):
+            raise
+        raise exceptions.ConnectionError(str(error)) from error
 
 
 class _Node:
@@ -57,13 +68,8 @@ class _Node:
                 pipeline.execute_command(*(command[:2] if command[0] == "INFO" else command))
             if copies is not None:
                 pipeline.execute_command(*copies)
-            try:
+            with _ends_of_connections():
                 replies: list[Any] = await pipeline.execute(raise_on_error=False)
-            except RuntimeError as error:
-                if "closed" not in str(error):
-                    raise
-                # uvloop's word for a connection that ended while it was written to
-                raise exceptions.ConnectionError(str(error)) from error
         if copies is not None:
             _check_copies(replies.pop(), copies[1])
         self.are_scripts_loaded = not any(isinstance(reply, exceptions.NoScriptError) for reply in replies)
@@ -101,7 +107,8 @@ class RedisNodes:
         `copies`: a WAIT that each server must answer with as many replicas as it names; fewer count as no answer.
         """
         if self._is_cluster is None:
-            info = await self._seed.client.info("cluster")
+            with _ends_of_connections():
+                info = await self._seed.client.info("cluster")
             self._is_cluster = bool(info.get("cluster_enabled"))
         if not self._is_cluster:
             return await self._seed.run(commands, copies)
@@ -140,7 +147,8 @@ class RedisNodes:
         """Ask whoever answers who has what."""
         for node in (self._seed, *self._nodes.values()):
             with suppress(exceptions.ConnectionError, exceptions.TimeoutError, OSError):
-                rows = await node.client.execute_command("CLUSTER SLOTS")  # type: ignore[no-untyped-call]  # redis-py is typed in places only
+                with _ends_of_connections():
+                    rows = await node.client.execute_command("CLUSTER SLOTS")  # type: ignore[no-untyped-call]  # redis-py is typed in places only
                 break
         else:
             raise exceptions.ConnectionError("no node of the cluster answers")
