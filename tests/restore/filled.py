@@ -10,8 +10,8 @@ from pokdeng.ledger.port import BetState
 from pokdeng.restore.folding import Times
 from pokdeng.restore.reading import ends_of, fact_partitions
 from pokdeng.restore.restore import Restored, answered_funds, fill
-from pokdeng.restore.stored import find_checkpoint, noted_tables
-from pokdeng.settlement.past import Past
+from pokdeng.restore.stored import find_checkpoint
+from pokdeng.settlement.past import past_of
 from pokdeng.stream.memory import MemoryLog
 from tests.support.line import INPUTS, REMEMBER_MS
 
@@ -40,9 +40,7 @@ async def fill_ledger(
     """A ledger that takes no writers, filled from all that was said, and opened."""
     restoring = ledger.restoring()
     log = reader(line)
-    past = Past(remember_ms=remember_ms)
-    for table_id, note in (await noted_tables(log, line.topics)).items():
-        past.know_noted_table(table_id, note)
+    past = await past_of(log, line.topics, now_ms=now_ms, remember_ms=remember_ms)
     assert await restoring.lead(await restoring.begin(), "test")
     restored = await fill(
         log,

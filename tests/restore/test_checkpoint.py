@@ -12,6 +12,7 @@ from pokdeng.restore.books_said import BooksReader
 from pokdeng.restore.closing_books import AnotherWritesError, BooksDoNotBalanceError, Written, close_books
 from pokdeng.restore.folding import Times
 from pokdeng.restore.stored import find_checkpoint, read_slots
+from pokdeng.rules import CARDS
 from pokdeng.settlement.past import Past
 from pokdeng.simulator import MemorySender, Play, perform, script
 from pokdeng.stream.memory import Point
@@ -48,16 +49,18 @@ async def played(line: Line, play: Play) -> None:
         await worker.caught_up()
 
 
-async def checkpointed(line: Line, *, now_ms: int | None = None, writer: str = "test") -> Written:
+async def checkpointed(
+    line: Line, *, now_ms: int | None = None, writer: str = "test", remember_ms: int = REMEMBER_MS
+) -> Written:
     """A checkpoint as of now."""
     return await close_books(
         reader(line),
         line.topics,
-        Past(remember_ms=REMEMBER_MS),
+        Past(remember_ms=remember_ms),
         writer=writer,
         times=Times(
             now_ms=latest_ms(line) if now_ms is None else now_ms,
-            remember_ms=REMEMBER_MS,
+            remember_ms=remember_ms,
             transfer_ttl_ms=TRANSFER_TTL_MS,
         ),
     )
@@ -97,6 +100,60 @@ def test_a_restore_from_a_checkpoint_is_one_from_the_beginning(hours: int) -> No
             assert of_short.facts < of_whole.facts
 
     asyncio.run(go())
+
+
+@pytest.mark.parametrize("remember_hours", [26, 80])
+def test_rounds_corrected_late_are_restored_from_a_checkpoint_that_came_after(
+    remember_hours: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Decided before what the checkpoint has read again, and remembered for their correction: as from the beginning.
+
+    Little is read at a time, as of a long log: a settlement is told long before its reversal.
+    """
+    monkeypatch.setattr("pokdeng.restore.reading.CHUNK_RECORDS", 5)
+    monkeypatch.setattr("pokdeng.restore.folding.SWEEP_EVERY_SLICES", 1)
+    remember_ms = remember_hours * HOUR_MS
+
+    async def go() -> None:
+        line = new_line()
+        await played(line, PLAY)
+        await checkpointed(line, remember_ms=remember_ms)
+        await corrected(line, latest_ms(line) + 22 * HOUR_MS)
+        for number in (1, 2):
+            await played(line, later(number, remember_hours + number))
+            await checkpointed(line, remember_ms=remember_ms)
+        await played(line, later(3, remember_hours + 4))
+        for wait_hours in (0, 10):
+            now_ms = latest_ms(line) + wait_hours * HOUR_MS
+            whole, of_whole = await filled(line, now_ms=now_ms, remember_ms=remember_ms, from_checkpoint=False)
+            short, of_short = await filled(line, now_ms=now_ms, remember_ms=remember_ms)
+            assert contents(short) == contents(whole)
+            assert pages(short) == pages(whole)
+            assert of_short.facts < of_whole.facts
+            assert any(
+                bet.is_settled_anew for bucket in short.buckets for of in bucket.rounds.values() for bet in of.values()
+            )
+
+    asyncio.run(go())
+
+
+async def corrected(line: Line, at_ms: int) -> None:
+    """Every other settled round is given another card at that broker time."""
+    settled = [json.loads(record.value or b"") for record in line.records(TopicKind.ROUNDS)]
+    line.broker._clock_ms = lambda: at_ms
+    async with line.worker() as worker:
+        await worker.owns()
+        for number, told in enumerate(settled[::2]):
+            shown = {*told["banker"]["cards"], *(card for one in told["players"] for card in one["cards"])}
+            event = {
+                "type": "card_corrected", "event_id": f"late-{number}", "occurred_at": "2026-01-01T00:00:00Z",
+                "table_id": told["table_id"], "round_id": told["round_id"], "seat": "banker", "position": 1,
+                "card": next(str(card) for card in CARDS if str(card) not in shown), "reason": "misread",
+            }  # fmt: skip
+            name = line.topics.name(TopicKind.TABLE_EVENTS)
+            line.broker.append(name, told["table_id"].encode(), json.dumps(event).encode(), (), None, at_ms)
+        await worker.caught_up()
+    line.broker._clock_ms = plays_clock(line)
 
 
 def test_what_is_old_moves_nothing_after_a_restore_from_a_checkpoint() -> None:

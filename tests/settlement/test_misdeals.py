@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.settlement.lives import LIVES
 from tests.settlement.scene import Scene, scene
 from tests.settlement.table_talk import FIVE_ACCOUNTS, S1_R1
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 B1 = "bet b1 A-1 player_1 1000"
 BUT_ONE = "deal R-1 W but banker 2"
@@ -226,5 +231,47 @@ def test_no_round_opens_after_the_last_of_its_shoe() -> None:
             await played.start()
             await played.play("open R-2\nopen R-3 in S-9\nclose R-4")
             assert dead(played) == ["round_out_of_order", "unknown_shoe", "unknown_round"]
+
+    asyncio.run(play())
+
+
+SEVEN = "\n".join(f"open R-{n}\nclose R-{n}\ndeal R-{n} W" for n in range(2, 9))
+NINTH = """
+    open R-1
+    bet b1 A-1 player_1 1000
+    card R-1 banker 1 4c
+    correct R-1 banker 1 4h                         ;; a filled place
+    correct R-1 player_1 1 9c #ninth                ;; of the shoe
+    again ninth
+    card R-1 player_1 1 9c #card                    ;; a place in dispute
+    correct R-1 player_1 1 Ad
+    close R-1
+    deal R-1 W but player_1 1
+"""
+
+
+@pytest.mark.parametrize("life", LIVES)
+@pytest.mark.parametrize("end", ["", "void R-1 #void"], ids=["settled", "cancelled"])
+def test_what_was_impossible_is_judged_anew_when_the_round_is_over(
+    life: Callable[[Scene], Awaitable[None]], end: str
+) -> None:
+    """It was a dead letter, so it is not remembered: put back once it is possible it is a correction like any other."""
+
+    async def play() -> None:
+        async with scene() as played:
+            await played.play(f"{FIVE_ACCOUNTS}\nshoe S-1 2h\n{SEVEN}\ncorrect R-2 player_1 2 9c")
+            await played.play(f"{NINTH}\n{end}")
+            assert dead(played)[:3] == ["ninth_copy", "ninth_copy", "seat_conflict"]
+            settled = len(dead(played))
+            await life(played)
+            await played.play("correct R-2 player_1 2 Td")
+            await life(played)
+            await played.play("again ninth\nagain card\nagain ninth")
+            if end:
+                assert dead(played)[settled:] == ["round_out_of_order"] * 3
+                assert await played.balance() == "10000/0/5"
+            else:
+                assert dead(played)[settled:] == []
+                assert played.about("b1")[-1] == "bet_settled b1 A-1 win 3000 11000/0/5 r2"
 
     asyncio.run(play())

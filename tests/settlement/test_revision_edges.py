@@ -243,7 +243,7 @@ def test_the_copies_of_a_shoe_are_counted_for_ever(
 
     async def play() -> None:
         async with scene() as played:
-            await played.play(f"shoe S-1 2h\n{EIGHT}")
+            await played.play(f"{FIVE_ACCOUNTS}\nshoe S-1 2h\n{EIGHT}")
             await played.play(next_shoes)
             await life(played)
             for line in text.splitlines() if piecemeal else [text]:
@@ -262,7 +262,7 @@ def test_a_round_opens_with_the_shoe_as_corrected(life: Callable[[Scene], Awaita
 
     async def play() -> None:
         async with scene() as played:
-            await played.play(f"shoe S-1 2h\n{EIGHT}")
+            await played.play(f"{FIVE_ACCOUNTS}\nshoe S-1 2h\n{EIGHT}")
             await life(played)
             await played.play("correct R-1 player_1 1 As")
             await life(played)

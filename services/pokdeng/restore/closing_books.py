@@ -26,6 +26,7 @@ from pokdeng.restore.checkpoint import (
     digest_of,
     end_key,
 )
+from pokdeng.restore.fold import in_revision
 from pokdeng.restore.folding import fold_log, stretch_of
 from pokdeng.restore.reading import ends_of, fact_partitions, offsets_at
 from pokdeng.restore.stored import newest, places_of, read_slots
@@ -35,7 +36,7 @@ from pokdeng.stream.reading import read_on
 from pokdeng.wire import TopicKind
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from pokdeng.ledger.restoring import RestoredBet, RestoredTransfer
     from pokdeng.restore.accounts import CurrencyBooks, Hole
@@ -140,15 +141,27 @@ class Gathering:
         """`notes` knows how rounds ended."""
         self._notes = notes
         self._times = times
-        self.early: list[RestoredBet] = []
+        self._early: dict[tuple[str, str, str], RestoredBet] = {}
+        self._revised: dict[tuple[str, str, str], RestoredBet] = {}
+        """The newest revision of bets that were told before it, or will be."""
 
     async def write(self) -> None:
         """There is nothing to write."""
 
     def bet(self, bet: RestoredBet, *, is_early: bool) -> None:
-        """Keep a bet that a restore from here would not read."""
-        if is_early:
-            self.early.append(bet)
+        """Keep a bet that a restore from here would not read, in its newest revision."""
+        name = (bet.table, bet.round, bet.bet_id)
+        if bet.offset < 0:
+            known = self._revised.get(name)
+            self._revised[name] = bet if known is None else max(known, bet, key=lambda one: one.revision)
+        elif is_early:
+            self._early[name] = bet
+
+    def early(self) -> Iterator[RestoredBet]:
+        """Those bets. A restore reads their revisions before it is told what began them: it would pass these over."""
+        for name, bet in self._early.items():
+            revised = self._revised.get(name)
+            yield bet if revised is None or revised.revision <= bet.revision else in_revision(bet, revised)
 
     def transfer(self, transfer: RestoredTransfer) -> None:
         """It is read again."""
@@ -289,7 +302,7 @@ async def _write(
     name = secrets.token_hex(8)
     await put(end_key(slot), None)
     hashes: list[bytes] = []
-    for at, chunk in enumerate(chunks_of(name, fold, gathering.early, gathering.tables())):
+    for at, chunk in enumerate(chunks_of(name, fold, gathering.early(), gathering.tables())):
         await writership.keep()
         hashes.append(hashlib.sha256(chunk).digest())
         await put(chunk_key(slot, at), chunk)

@@ -70,7 +70,8 @@ class Entry:
 
 RoundKey = tuple[str, str]
 KEEP_FINISHED_MS: Final = 28 * 3_600_000
-"""For so long after a round was finished facts about it may still be said: it is remembered no longer."""
+"""For so long after a round was finished facts about it may still be said; its name is kept, and while its bets are
+remembered."""
 
 
 class Fold:
@@ -81,6 +82,7 @@ class Fold:
         horizon_ms: refusals said before are forgotten.
         funds_horizon_ms: transfers decided before are forgotten.
         transfer_ttl_ms: how long transfers are remembered.
+        remember_ms: how long rounds are remembered.
         revised: rounds of which a later revision is remembered, though the first alone would not be.
         book: accounts to go on from.
     """
@@ -94,6 +96,7 @@ class Fold:
         revised: frozenset[RoundKey] = frozenset(),
         book: AccountBook | None = None,
         transfer_ttl_ms: int = 32 * 86_400_000,
+        remember_ms: int = 0,
     ) -> None:
         """Nothing is folded yet; `book` goes on from a checkpoint's accounts."""
         self.book = book or AccountBook()
@@ -107,6 +110,7 @@ class Fold:
         self._funds_horizon_ms = funds_horizon_ms
         self._transfer_ttl_ms = transfer_ttl_ms
         self._revised = revised
+        self._keep_ms = max(KEEP_FINISHED_MS, remember_ms)
         self._pruned_ms = 0
         self._strays: dict[tuple[str, str, str], int] = {}
         """Bets refused as cancelled before, and when: of rounds that may never have been opened."""
@@ -223,11 +227,11 @@ class Fold:
 
     def passed(self, at_ms: int) -> None:
         """All facts from before that time are folded: names of rounds long over need not be kept."""
-        limit = at_ms - KEEP_FINISHED_MS
+        limit = at_ms - self._keep_ms
         if limit <= self._pruned_ms:
             return
         self.sweep()
-        self._pruned_ms = limit + KEEP_FINISHED_MS // 20
+        self._pruned_ms = limit + self._keep_ms // 20
         self.finished = {key: known for key, known in self.finished.items() if known[0] >= limit}
 
     def _end_round(self, key: RoundKey) -> None:
@@ -358,4 +362,18 @@ def restored_bet(entry: Entry) -> RestoredBet:
         _reversed(entry),
         0 if entry.reversed is None else entry.reversed.reversed,
         0 if entry.reversed is None else entry.reversed.revision,
+    )
+
+
+def in_revision(bet: RestoredBet, revised: RestoredBet) -> RestoredBet:
+    """A bet in a later revision, of which only the revision was told."""
+    return bet._replace(
+        state=revised.state,
+        returned=revised.returned,
+        revision=revised.revision,
+        after_end=revised.after_end,
+        after_reversal=revised.after_reversal,
+        reversed=revised.reversed,
+        undone=revised.undone,
+        undone_in=revised.undone_in,
     )

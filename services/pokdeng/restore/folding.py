@@ -199,6 +199,7 @@ async def _fold(
         horizon_ms=times.horizon_ms,
         funds_horizon_ms=times.funds_horizon_ms,
         transfer_ttl_ms=times.transfer_ttl_ms,
+        remember_ms=times.remember_ms,
         revised=revised,
     )
     folding = Folding(log, topics, fold, sink=writing, progress=progress)

@@ -14,7 +14,7 @@ from pokdeng.events.inputs import CardCorrected, RoundCancelled
 from pokdeng.ledger.port import FOR_EVER
 from pokdeng.rounds import new_shoe
 from pokdeng.settlement.book import Ending
-from pokdeng.settlement.memory import change_note, counts_note, late_note, mark_note, round_page
+from pokdeng.settlement.memory import change_note, counts_note, impossible_note, late_note, mark_note, round_page
 from pokdeng.settlement.revisions import Correction, Revisions
 
 if TYPE_CHECKING:
@@ -78,9 +78,21 @@ class Aftermath:
         if finished is not None:
             notes.append(mark_note(self._source, round_page(*key), finished, FOR_EVER))
 
+    def impossible(self, record: Record, event: RoundEvent, why: str) -> None:
+        """An event of a round that goes on was refused, for its shoe has no such card: it is not heard of later."""
+        self.batch.notes.append(impossible_note(self._source, event.table_id, event.round_id, record.offset, why))
+
     def shoe_left(self, record: Record, table_id: TableId, shoe: Shoe) -> None:
         """Another shoe is the table's newest now: the counts of the one before are kept for corrections."""
         self.memory.shoe_left(table_id, shoe, record.offset)
+        self.batch.notes.append(counts_note(self._source, table_id, shoe, record.offset, self._remember_ms))
+
+    def old_shoe_ended(self, record: Record, table_id: TableId, shoe: Shoe) -> None:
+        """A round ended whose shoe is not the table's newest: its counts are kept, unless they are.
+
+        They are not where the ledger was restored since the next shoe was started: no fact tells a round's cards that
+        is held, nor when the shoe was left.
+        """
         self.batch.notes.append(counts_note(self._source, table_id, shoe, record.offset, self._remember_ms))
 
     def old_shoe_changed(self, record: Record, table_id: TableId, before: Shoe, after: Shoe) -> None:
@@ -99,11 +111,11 @@ class Aftermath:
 
 
 def ending_of(table: Table, round_: Round, shoe: Shoe) -> Ending:
-    """How a round ended. While another one goes on, its shoe is told as it began: the counts would tell its cards.
+    """How a round ended. While another of its shoe goes on, that is told as it began: the counts would tell its cards.
 
     The table is given where the others are over or held: a snapshot may be taken if those are put aside.
     """
     others = [other for other in table.rounds.values() if not other.is_over]
-    if others:
+    if any(other.shoe_id == shoe.shoe_id for other in others):
         shoe = new_shoe(shoe.shoe_id, shoe.decks, shoe.burn_card)
     return Ending(round_, shoe, table if all(other.is_held for other in others) else None)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pokdeng.events.ids import Reason
-from pokdeng.events.inputs import CardCorrected, RoundOpened, ShoeStarted
+from pokdeng.events.inputs import CardCorrected, CardDealt, RoundOpened, ShoeStarted
 from pokdeng.events.reasons import DeadLetterReason
 from pokdeng.rounds import Cancelled, Completed, Duplicate, Mark, Refused, Round, Shoe, Table, evolve
 from pokdeng.rules import NO_COPIES, Card, with_card, without_card
+from pokdeng.settlement.full_shoe import without_room
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,24 +26,34 @@ if TYPE_CHECKING:
     from pokdeng.stream.port import Record
 
 
-def revive(finished: Finished, events: Iterable[tuple[Record, TableEvent]], late: Iterable[LateEvent]) -> Round | None:
+def revive(
+    finished: Finished,
+    events: Iterable[tuple[Record, TableEvent]],
+    late: Iterable[LateEvent],
+) -> Round | None:
     """A finished round as its latest revision left it; None if `events`, those up to its end, do not open it.
 
-    `late` came for it since then.
-
-    Its shoe is not as it was then, so a card that was impossible then may lie in the round that is folded: which cards
-    stood in the end is said by `finished`.
+    `late` came for it since then; beside them are those events that brought a card which its shoe could not have: the
+    shoe is not as it was then. Which cards stood in the end is said by `finished`.
     """
+    late = list(late)
+    impossible = {one.offset: one.impossible for one in late if one.impossible is not None}
     table: Table | None = None
     for record, event in events:
         if isinstance(event, RoundOpened):
             shoe_id = event.shoe_id
             shoe = Shoe(shoe_id, finished.shoe.decks, Card.parse(finished.shoe.burn_card), 0, NO_COPIES)
             table = table or Table(event.table_id, {shoe_id: shoe}, shoe_id)
-        if table is not None:
-            table, _ = evolve(table, event, Mark(record.offset, record.timestamp))
+        if table is None:
+            continue
+        before, why = table, impossible.get(record.offset)
+        if why is not None and isinstance(event, CardDealt | CardCorrected):
+            full = without_room(next(iter(table.shoes.values())), event.card, why)
+            before = table._replace(shoes={full.shoe_id: full})
+        after, _ = evolve(before, event, Mark(record.offset, record.timestamp))
+        table = after if why is None else after._replace(shoes=table.shoes)
     folded = None if table is None else next(iter(table.rounds.values()), None)
-    return None if folded is None else _as_it_is(folded, finished, list(late))
+    return None if folded is None else _as_it_is(folded, finished, late)
 
 
 def _as_it_is(folded: Round, finished: Finished, late: Sequence[LateEvent]) -> Round:
@@ -60,7 +71,7 @@ def _as_it_is(folded: Round, finished: Finished, late: Sequence[LateEvent]) -> R
 
 def heard_late(round_: Round, late: Iterable[LateEvent]) -> Round:
     """A round that remembers what came for it after its end, the ids of it that is."""
-    seen = {(one.event.event_type, one.event.event_id): one.event for one in late}
+    seen = {(one.event.event_type, one.event.event_id): one.event for one in late if one.impossible is None}
     return round_._replace(seen={**seen, **round_.seen}) if seen else round_
 
 

@@ -13,6 +13,7 @@ from pokdeng.events.inputs import CardCorrected, RoundOpened, ShoeStarted
 from pokdeng.ledger.port import LedgerCorruptError
 from pokdeng.rounds import Applied, Mark, Refused, Table, Verdict, evolve, place_of
 from pokdeng.rules import with_card
+from pokdeng.settlement.aside import impossible_by
 from pokdeng.settlement.bygone import Dealt, counted_again, of_the_past
 from pokdeng.settlement.finished import newer_of
 from pokdeng.settlement.late import late_event
@@ -121,6 +122,9 @@ class Floor:
                 return
         mark = Mark(offset, record.timestamp)
         after, verdict = evolve(table, event, mark, window_ms=self._window_ms)
+        why = impossible_by(verdict)
+        if why is not None and not isinstance(event, ShoeStarted | RoundOpened):
+            self._aftermath.impossible(record, event, why)
         if after is not table:
             self._changed(after, mark)
             if not isinstance(event, ShoeStarted | RoundOpened):
@@ -186,8 +190,11 @@ class Floor:
     def _is_follow_up(self, record: Record, event: RoundEvent, before: Dealt, after: Dealt, verdict: Verdict) -> bool:
         """Tell what is to be kept of an event about a round that is over, or an old shoe; whether that is all of it."""
         table = self._tables[event.table_id]
-        if after.shoe is not before.shoe and after.shoe.shoe_id != table.newest_shoe:
-            self._aftermath.old_shoe_changed(record, table.table_id, before.shoe, after.shoe)
+        if after.shoe.shoe_id != table.newest_shoe:
+            if after.shoe is not before.shoe:
+                self._aftermath.old_shoe_changed(record, table.table_id, before.shoe, after.shoe)
+            if after.round.is_over and not before.round.is_over:
+                self._aftermath.old_shoe_ended(record, table.table_id, after.shoe)
         if not before.round.is_over:
             return False
         mark = Mark(record.offset, record.timestamp)

@@ -1,4 +1,7 @@
-"""Table events that came for a round after its end, as its page keeps them: so a repeat is known, whenever it comes."""
+"""Table events that came for a round after its end, as its page keeps them: so a repeat is known, whenever it comes.
+
+Beside them those before its end that were impossible then: its shoe is not as it was when it is folded again.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,8 @@ class LateEvent(msgspec.Struct, frozen=True, array_like=True):
     text: str
     """The event as JSON."""
     replaced: str | None
+    impossible: str | None = None
+    """Of one that came before the end, and is kept for that alone: why its card could not be in its shoe then."""
 
     @property
     def mark(self) -> Mark:
@@ -37,6 +42,11 @@ class LateEvent(msgspec.Struct, frozen=True, array_like=True):
 def late_event(mark: Mark, event: RoundEvent, replaced: Card | None = None) -> LateEvent:
     """An event, to be kept. It shows no card before its time: the round is over."""
     return LateEvent(mark.offset, mark.at_ms, encode(event).decode(), None if replaced is None else str(replaced))
+
+
+def impossible_event(offset: int, why: str) -> LateEvent:
+    """An event that brought a card which its shoe could not have (`ninth_copy`, `shoe_exhausted`): it was not heard."""
+    return LateEvent(offset, 0, "", None, why)
 
 
 def decode_late(raw: bytes) -> LateEvent:

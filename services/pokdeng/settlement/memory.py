@@ -6,9 +6,10 @@
 | | `b|BET` | a bet refused while the round was not open here (`[offset, account, bet, stake, currency, reason]`) |
 | | `x|ACCOUNT|BET` | a refused cancel (`[offset, reason]`) |
 | | `h` | nothing: the round is put aside, and its page lives until it is finished |
+| | `i|OFFSET` | why the card of that event could not be, while the round went on (`ninth_copy`, `shoe_exhausted`) |
 | | `e|TYPE|EVENT` | a table event that came after the round's end (`late.LateEvent`) |
 | `shoe|TABLE|SHOE` | `m` | a started shoe (`[offset, decks, burn card]`) |
-| | `c` | its counts when the next shoe was started (`[offset, finished.ShoeNote]`) |
+| | `c` | its counts when it was in use last (`[offset, finished.ShoeNote]`) |
 | | `d|OFFSET` | what a table event changed of them since (`[cards gone, copies]`) |
 | `table|TABLE` | `m` | the table when none of its rounds was open (`finished.TableNote`) |
 | `aside` | TABLE | `1` where the table's page has rounds put aside, `0` where it has none any more |
@@ -28,7 +29,7 @@ from pokdeng.events.reasons import CancelReason
 from pokdeng.ledger.port import FOR_EVER, Note
 from pokdeng.settlement.book import Stray
 from pokdeng.settlement.finished import Finished, TableNote, decode_finished, decode_table, encode_note, note_of_shoe
-from pokdeng.settlement.late import decode_late
+from pokdeng.settlement.late import decode_late, impossible_event
 from pokdeng.settlement.old_shoes import CHANGE, COUNTS, OldShoe, encode_change, encode_counts
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ MARK = "m"
 BET = "b"
 CANCEL = "x"
 LATE = "e"
+IMPOSSIBLE = "i"
 HELD = "h"
 """The kinds of fields; what they are about follows behind a `|`."""
 
@@ -98,6 +100,8 @@ class RoundMemory:
                 self.cancels[AccountId(account), BetId(bet)] = msgspec.json.decode(value, type=_CancelNote)
             elif kind == LATE:
                 self.late.append(decode_late(value))
+            elif kind == IMPOSSIBLE:
+                self.late.append(impossible_event(int(rest), value.decode()))
 
     def add_bet(self, source: Source, offset: int, bet: BetPlaced, reason: str, ttl_ms: int) -> Note:
         """Remember a bet that is refused while its round is not open here."""
@@ -125,6 +129,11 @@ def late_note(
     """Remember an event that came for a round after its end."""
     field = f"{LATE}|{event.event_type}|{event.event_id}"
     return Note(source, round_page(table_id, round_id), field, msgspec.json.encode(late), True, ttl_ms)
+
+
+def impossible_note(source: Source, table_id: TableId, round_id: RoundId, offset: int, why: str) -> Note:
+    """Remember that the event at `offset` brought no card of its shoe: another time that is another. Until its end."""
+    return Note(source, round_page(table_id, round_id), f"{IMPOSSIBLE}|{offset}", why.encode(), True, FOR_EVER)
 
 
 def mark_note(source: Source, page: str, finished: Finished, ttl_ms: int) -> Note:

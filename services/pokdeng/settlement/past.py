@@ -11,25 +11,47 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pokdeng.events.ids import RoundId, ShoeId, TableId
-from pokdeng.ledger.port import Source
 from pokdeng.ledger.restoring import RestoredNote
+from pokdeng.restore.stored import noted_tables
+from pokdeng.settlement.afterwards import Afterwards, read_asked
 from pokdeng.settlement.finished import Finished, TableNote, decode_finished, decode_table, encode_note, newer_of
-from pokdeng.settlement.memory import ASIDE, ASIDE_PAGE, BET, CANCEL, MARK, round_page, shoe_page, table_page
+from pokdeng.settlement.memory import (
+    ASIDE,
+    ASIDE_PAGE,
+    BET,
+    CANCEL,
+    IMPOSSIBLE,
+    MARK,
+    round_page,
+    shoe_page,
+    table_page,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pokdeng.ledger.port import Note
     from pokdeng.restore.facts import BetFact
+    from pokdeng.settlement.afterwards import Asked, Key
+    from pokdeng.stream.port import Log
+    from pokdeng.wire import Topics
 
-NOBODY = Source("")
-"""Of notes that are written by no owner of a source."""
+
+async def past_of(log: Log, topics: Topics, *, now_ms: int, remember_ms: int) -> Past:
+    """What the log tells besides facts, when a ledger is restored; facts are told it then."""
+    past = Past(remember_ms=remember_ms, asked=await read_asked(log, topics, since_ms=now_ms - remember_ms))
+    for table_id, raw in (await noted_tables(log, topics)).items():
+        past.know_noted_table(table_id, raw)
+    return past
 
 
 class Past:
     """Makes notes of facts."""
 
-    def __init__(self, *, remember_ms: int) -> None:
-        """`remember_ms`: how long rounds and shoes are remembered."""
+    def __init__(self, *, remember_ms: int, asked: Mapping[Key, list[Asked]] | None = None) -> None:
+        """`remember_ms`: how long rounds and shoes are remembered; `asked`: what came for them after their end."""
         self._remember_ms = remember_ms
+        self._afterwards = Afterwards(asked or {})
         self._tables: dict[str, TableNote] = {}
 
     def of_refusal(self, fact: BetFact, ttl_ms: int) -> RestoredNote:
@@ -50,6 +72,7 @@ class Past:
         ttl_ms = finished.caused_at_ms + self._remember_ms - now_ms
         if ttl_ms <= 0:
             return [], ttl_ms
+        self._afterwards.ended((table_id, round_id), finished, ttl_ms)
         return [
             RestoredNote(round_page(TableId(table_id), RoundId(round_id)), MARK, resume, False, ttl_ms),
             _shoe_note(table_id, finished, ttl_ms),
@@ -69,7 +92,7 @@ class Past:
         return {table_id: encode_note(note) for table_id, note in sorted(self._tables.items())}
 
     def of_tables(self) -> list[RestoredNote]:
-        """Of the tables: the newest snapshot of each."""
+        """Of the tables: the newest snapshot of each; and of what came for their rounds after the end."""
         aside = [table_id for table_id, note in self._tables.items() if note.held]
         return [
             *(RestoredNote(ASIDE_PAGE, table_id, ASIDE, False, None) for table_id in aside),
@@ -77,6 +100,19 @@ class Past:
                 RestoredNote(table_page(TableId(table_id)), MARK, note, False, None)
                 for table_id, note in self.tables().items()
             ),
+            *(
+                RestoredNote(
+                    round_page(TableId(table_id), RoundId(held.round_id)),
+                    f"{IMPOSSIBLE}|{at}",
+                    why.encode(),
+                    True,
+                    None,
+                )
+                for table_id, note in self._tables.items()
+                for held in note.held
+                for at, why in held.impossible.items()
+            ),
+            *(restored_note(note) for note in self._afterwards.notes(self._tables)),
         ]
 
 

@@ -14,15 +14,15 @@ import structlog
 
 from pokdeng.events.ids import EventId, RoundId, TableId, Timestamp
 from pokdeng.events.inputs import BetPlaced, CardCorrected, CardDealt
-from pokdeng.events.reasons import DeadLetterReason
 from pokdeng.ledger.port import BetState, LedgerCorruptError, RoundName
 from pokdeng.rounds import Mark, Round, Shoe, Table, evolve
-from pokdeng.rules import NO_COPIES, SHOE_CARDS, CopiesError, with_card
+from pokdeng.rules import NO_COPIES
 from pokdeng.settlement.another_log import AnotherLogError
 from pokdeng.settlement.aside import stood, sum_up
 from pokdeng.settlement.book import REFUSED, TAKEN, WITHDRAWN, Book, Entry
 from pokdeng.settlement.fenced import ours
 from pokdeng.settlement.finished import decode_table
+from pokdeng.settlement.full_shoe import without_room
 from pokdeng.settlement.memory import ASIDE, ASIDE_PAGE, MARK, Recalled, round_page, table_page
 from pokdeng.settlement.reviving import GAP_RECORDS
 from pokdeng.stream.partitioner import partition_for
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from pokdeng.events.inputs import TableEvent
     from pokdeng.ledger.port import BetRecord, Ledger
-    from pokdeng.rules import Card
     from pokdeng.settlement.desk import Desk
     from pokdeng.settlement.finished import HeldNote, TableNote
     from pokdeng.settlement.house import House
@@ -186,23 +185,11 @@ def fold_held(note: HeldNote, table_id: TableId, shoe: Shoe, events: Events) -> 
         before = table
         why = note.impossible.get(offset)
         if why is not None and isinstance(event, CardDealt | CardCorrected):
-            full = _without_room(table.shoes[shoe.shoe_id], event.card, why)
+            full = without_room(table.shoes[shoe.shoe_id], event.card, why)
             before = table._replace(shoes={shoe.shoe_id: full})
         after, _ = evolve(before, event, Mark(offset, record.timestamp))
         table = after if why is None else after._replace(shoes=table.shoes)
     return table.rounds[RoundId(note.round_id)]._replace(is_incomplete=note.is_incomplete)
-
-
-def _without_room(shoe: Shoe, card: Card, why: str) -> Shoe:
-    """The shoe as one that cannot have that card, for that reason."""
-    if why == DeadLetterReason.SHOE_EXHAUSTED.value:
-        return shoe._replace(gone=SHOE_CARDS)
-    copies = shoe.copies
-    while True:
-        try:
-            copies = with_card(copies, card)
-        except CopiesError:
-            return shoe._replace(copies=copies)
 
 
 def _book_of(one: _Held, round_: Round, records: Iterable[BetRecord]) -> Book:

@@ -10,10 +10,11 @@ import structlog
 from pokdeng.ledger.port import LedgerLostError
 from pokdeng.restore.folding import Times
 from pokdeng.restore.protocol import Plan
-from pokdeng.restore.stored import find_checkpoint, noted_tables
+from pokdeng.restore.stored import find_checkpoint
+from pokdeng.settlement.afterwards import NOBODY
 from pokdeng.settlement.anchors import anchor_note
 from pokdeng.settlement.incarnation import check_nothing_is_lost
-from pokdeng.settlement.past import NOBODY, Past, restored_note
+from pokdeng.settlement.past import Past, past_of, restored_note
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
@@ -54,10 +55,7 @@ def plan_of(
     """
 
     async def notes() -> Past:
-        past = Past(remember_ms=remember_ms)
-        for table_id, raw in (await noted_tables(log, topics)).items():
-            past.know_noted_table(table_id, raw)
-        return past
+        return await past_of(log, topics, now_ms=now_ms(), remember_ms=remember_ms)
 
     async def checkpoint() -> Checkpoint | None:
         return await find_checkpoint(log, topics, remember_ms=remember_ms)

@@ -100,10 +100,13 @@ async def _read(
 def _take(
     record: Record, rounds: Iterable[Bygone], events: dict[tuple[TableId, RoundId], list[tuple[Record, TableEvent]]]
 ) -> None:
-    """Add a record to its round, if it is one of those that lie around it."""
+    """Add a record to its round, if it is one of those that lie around it; its key may name another table."""
     try:
         event = decode_table_event(record.value, record.key)
     except MalformedRecordError:
         return
-    if not isinstance(event, ShoeStarted) and any(event.round_id == one.round for one in rounds):
-        events[event.table_id, event.round_id].append((record, event))
+    if isinstance(event, ShoeStarted):
+        return
+    name = (event.table_id, event.round_id)
+    if any(name == (one.table, one.round) for one in rounds):
+        events[name].append((record, event))
