@@ -187,3 +187,9 @@ def held_rounds_lose_the_bets_behind_their_note(patch: pytest.MonkeyPatch) -> No
     """A round put aside keeps nothing of the log any more, whatever comes for it afterwards."""
     needed = Book.oldest_needed.fget  # type: ignore[attr-defined]  # a property
     patch.setattr(Book, "oldest_needed", property(lambda self: None if self.held_ms is not None else needed(self)))
+
+
+@mutant
+def snapshots_over_rounds_that_are_not_said(patch: pytest.MonkeyPatch) -> None:
+    """A table's snapshot absorbs the events of a round that ended before, but is said later."""
+    patch.setattr(Desk, "_is_before_another", lambda *_: False)

@@ -61,3 +61,34 @@ def test_a_table_noted_without_a_round_is_not_noted_as_its_last_round_left_it(
             assert played.about("b2") == ["bet_accepted b2 A-1 8000/2000/2", "bet_settled b2 A-1 win 3000 11000/0/3"]
 
     asyncio.run(play())
+
+
+def test_in_a_backlog_of_rounds_without_a_pause_the_log_moves_on() -> None:
+    """Each is sealed by the bets of the next, which is open then: what the ended ones need is passed all the same."""
+    rounds = 40
+
+    async def play() -> None:
+        async with scene() as played:
+            await played.play(FIVE_ACCOUNTS)
+            await played.stop()
+            for number in range(1, rounds + 1):
+                shoe = f"S-{(number + 3) // 4}"
+                started = f"shoe {shoe} 4h\n" if number % 4 == 1 else ""
+                played.say(f"{started}open R-{number} in {shoe}\nbet b{number} A-1 player_1 100 of R-{number}")
+                if number < rounds:
+                    played.say(f"close R-{number}\ndeal R-{number} W")
+            worker = await played.start()
+            await played.caught_up()
+            desk = worker.engine.owned._desks[0]
+            assert list(desk.books) == [("T-1", f"R-{rounds}")]
+            (last,) = desk.books.values()
+            await worker.until(lambda: not desk.finished)
+            next_event, next_bet = desk.watermarks
+            assert next_event >= last.table_round.first - 1
+            assert next_bet == last.first
+            await played.restart()
+            assert played.worker is not None
+            await played.play(f"close R-{rounds}\ndeal R-{rounds} W")
+            assert [len(played.about(f"b{number}")) for number in range(1, rounds + 1)] == [2] * rounds
+
+    asyncio.run(play())

@@ -60,10 +60,16 @@ class Aside:
             book.held_ms is not None and book.ending is None and self._desk.log_time_ms - book.held_ms >= self._held_ms
         )
 
-    def is_going_on(self, table_id: TableId, *, closing_too: bool = False) -> bool:
-        """Whether a round of the table is to be said yet (or is being said), that is not put aside."""
+    def is_going_on(self, table_id: TableId, *, closing_too: bool = False, up_to: int | None = None) -> bool:
+        """Whether a round of the table is to be said yet (or is being said), that is not put aside.
+
+        `up_to`: that began no later than the table event at this offset.
+        """
         return any(
-            book.table_id == table_id and (closing_too or not book.is_closing) and not self.may_be(book)
+            book.table_id == table_id
+            and (closing_too or not book.is_closing)
+            and (up_to is None or book.table_round.first <= up_to)
+            and not self.may_be(book)
             for book in self._books.values()
         )
 

@@ -256,17 +256,22 @@ class Desk:
         if book in self._waiting:
             self._waiting.remove(book)
         book.is_closing = True
-        if self._is_before_another(book):
+        end = ending.round.cancelled or ending.round.completed
+        if end is None or self._is_before_another(book, end.mark.offset):
             ending = Ending(ending.round, ending.shoe, None)
         Closing(
             self._batch, self._house, self.source, self.partition, book, ending, self._said, self.aside.snapshot
         ).begin()
 
-    def _is_before_another(self, book: Book) -> bool:
-        """Whether another round of the table, or a correction, will be said after it: no snapshot may absorb that."""
+    def _is_before_another(self, book: Book, ended_at: int) -> bool:
+        """Whether another round of the table, or a correction, will be said after it: no snapshot may absorb that.
+
+        A round that was opened after the event at which this one ended is not in the table as it was then: while a
+        backlog is read there is always one, for a round is sealed by the bets of the next.
+        """
         if self.revisions and self.revisions.has_table(book.table_id):
             return True
-        return self.aside.is_going_on(book.table_id)
+        return self.aside.is_going_on(book.table_id, up_to=ended_at)
 
     def _said(self, book: Book, finished: Finished) -> None:
         key = (book.table_id, book.round_id)
