@@ -9,7 +9,6 @@ from collections import Counter
 from types import FrameType, ModuleType
 from typing import TYPE_CHECKING
 
-from pokdeng.wire import templates
 from tests.settlement.scene import scene
 from tests.settlement.table_talk import FIVE_ACCOUNTS
 
@@ -70,7 +69,7 @@ async def play_rounds(played: Scene, part: int) -> None:
 
 
 def test_a_worker_holds_as_much_after_many_rounds_as_after_some() -> None:
-    """No type of object becomes more by a settled round, but what the cache of texts remembers, within its bound."""
+    """No type of object becomes more by a settled round."""
 
     async def play() -> None:
         async with scene(is_checked=False) as played:
@@ -78,8 +77,6 @@ def test_a_worker_holds_as_much_after_many_rounds_as_after_some() -> None:
             counts = []
             for part in range(3):
                 await play_rounds(played, part)
-                assert (templates._json.cache_info().maxsize or 0) <= 16_384
-                templates._json.cache_clear()
                 counts.append(reachable(played))
             first, second = counts[1:]
             assert {name: (first[name], many) for name, many in second.items() if many > first[name] + SOME} == {}

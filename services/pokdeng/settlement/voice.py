@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from pokdeng.wire import Topics
 
 _ROUTES_MAX = 200_000
-_ROUND_TEXTS_MAX = 20_000
+_ROUND_TEXTS_MAX = 2_000
+"""Of rounds without a book, for late bets, nothing else lets go; 2.4 kB each."""
 
 
 class Route:

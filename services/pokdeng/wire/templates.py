@@ -33,7 +33,8 @@ _BET: Final = {"event_id": _TEXT, "bet_id": _TEXT, "account_id": _TEXT, "stake":
 def _parts(event_class: Any, constant: Mapping[str, object], varying: Mapping[str, str]) -> list[str]:
     """The text of a fact between what varies: each field in order, its constant value's JSON or what stands for it."""
     form, names = _form(event_class, tuple(varying.items()))
-    return (form % tuple([_json(event_class, name, constant[name]) for name in names])).split(_HERE)
+    said = [(_once if name in _OF_ONE_ROUND else _json)(event_class, name, constant[name]) for name in names]
+    return (form % tuple(said)).split(_HERE)
 
 
 @cache
@@ -46,10 +47,17 @@ def _form(event_class: Any, varying: tuple[tuple[str, str], ...]) -> tuple[str, 
     return f"{{{','.join(members)}}}", tuple([name for name in names if name not in stands_for])
 
 
-@lru_cache(maxsize=16_384)
-def _json(event_class: Any, name: str, value: object) -> str:
-    """The JSON of a constant field. Remembered: hands, rules, outcomes and rounds come again and again."""
+_OF_ONE_ROUND: Final = frozenset({"cause", "occurred_at", "round_id"})
+"""Fields that do not come again with another round."""
+
+
+def _once(event_class: Any, name: str, value: object) -> str:
+    """The JSON of a constant field."""
     return encode_field(event_class, name, value).decode()
+
+
+_json = lru_cache(maxsize=16_384)(_once)
+"""The same, remembered: hands, tables, rules and outcomes come again and again."""
 
 
 def _parts_to_balance(
@@ -149,7 +157,7 @@ class SettledRound:
         """Write what is the same for all; `cause` and `occurred_at` are the table event's."""
         self._start = (
             '{"type":"bet_settled","event_id":"',
-            f'","occurred_at":"{occurred_at}","cause":{_json(BetSettled, "cause", cause)},"bet_id":"',
+            f'","occurred_at":"{occurred_at}","cause":{_once(BetSettled, "cause", cause)},"bet_id":"',
             f'","table_id":"{table_id}","round_id":"{round_id}","account_id":"',
         )
         self._end = (
