@@ -35,15 +35,21 @@ class ChaosReport:
 
     @property
     def is_clean(self) -> bool:
-        """Whether all promises hold."""
-        return not self.checked.counts["findings"]
+        """Whether all promises hold; but for holes in a sequence after Redis has lost what it acknowledged.
+
+        A movement that was applied, never said, and lost with Redis leaves one: docs/reliability.md, "Known limits".
+        """
+        known = self.checked.counts["holes"] if self.plan.is_lossy else 0
+        return self.checked.counts["findings"] == known
 
     @property
     def harm(self) -> Counter[str]:
         """What was found, as lost, double or wrong."""
-        found: Counter[str] = Counter(lost=0, double=0, wrong=0)
+        found: Counter[str] = Counter({"lost": 0, "double": 0, "wrong": 0, "accounts with a hole": 0})
         for finding in self.checked.findings:
-            if any(words in finding for words in _LOST):
+            if "has a hole in its sequence" in finding:
+                found["accounts with a hole"] += 1
+            elif any(words in finding for words in _LOST):
                 found["lost"] += 1
             elif any(words in finding for words in _DOUBLE):
                 found["double"] += 1

@@ -246,7 +246,7 @@ SPOILED: dict[str, tuple[Callable[[Outs], None], str]] = {
     ),
     "a gap in the sequence": (
         changed("bet_refunded", {"balance": handmade.balance(11_000, 0, 6)}),
-        "has the sequences [1, 2, 3, 4, 6]",
+        "has a hole in its sequence: [1, 2, 3, 4, 6]",
     ),
     "a sequence number twice": (
         changed("bet_refunded", {"balance": handmade.balance(11_000, 0, 4)}),
@@ -337,6 +337,17 @@ def test_each_wrong_output_is_found(what: str) -> None:
     spoil(outputs)
     report = found(outputs)
     assert any(sentence in finding for finding in report.findings), report
+
+
+@pytest.mark.parametrize(("has", "more"), [(11_000, 0), (11_001, 1)])
+def test_around_a_hole_in_a_sequence_the_money_is_checked(has: int, more: int) -> None:
+    """It is a finding, and the account is in the books all the same: what was said must be all that it has."""
+    outputs = handmade.outputs()
+    changed("bet_refunded", {"balance": handmade.balance(11_000, 0, 6)})(outputs)
+    report = found(outputs, {**BALANCES, "A-1": (has, 0, 6, "THB")})
+    assert report.counts["holes"] == 1
+    assert len(report.findings) == 1 + more, report
+    assert report.books["THB"]["available"] == 22_200
 
 
 def test_copies_in_the_same_bytes_are_no_finding() -> None:
