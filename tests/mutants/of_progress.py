@@ -88,7 +88,7 @@ def no_read_back(patch: pytest.MonkeyPatch) -> None:
     async def nothing(*_: Any) -> int:
         return 0
 
-    patch.setattr(engine, "read_back", nothing)
+    patch.setattr(engine, "read_all_back", nothing)
 
 
 @mutant

@@ -50,7 +50,10 @@ async def everything(settings: KafkaSettings, topic: str) -> None:
     admin = KafkaAdmin(settings)
     created = await admin.create_topics([NewTopicSpec(name=topic, partitions=1, replication=1)])
     assert created == {topic}
-    assert (await admin.describe_topics([topic]))[topic].partitions == 1
+    async with asyncio.timeout(30):
+        while topic not in (described := await admin.describe_topics([topic])):
+            await asyncio.sleep(0.05)  # a broker tells of a topic a moment after it was created
+    assert described[topic].partitions == 1
     await admin.close()
     log = KafkaLog(settings, topic, others=[topic])
     place = TopicPartition(topic, 0)
