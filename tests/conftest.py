@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import shutil
 import tempfile
@@ -80,10 +81,19 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
 
 @pytest.fixture(autouse=True)
 def _logs_as_before() -> Iterator[None]:
-    """A command that a test calls in this process sets up the logs: not for the tests after it."""
-    before = structlog.get_config()
+    """What a test sets up for the logs of this process, or a command that it calls, is not for the tests after it."""
+    before, levels = structlog.get_config(), {logger: logger.level for logger in _loggers()}
     yield
     structlog.configure(**before)
+    for logger, level in levels.items():
+        if logger.level != level:
+            logger.setLevel(level)
+
+
+def _loggers() -> list[logging.Logger]:
+    """All that there are."""
+    named = [one for one in logging.root.manager.loggerDict.values() if isinstance(one, logging.Logger)]
+    return [logging.root, *named]
 
 
 @pytest.fixture(scope="session")
