@@ -230,6 +230,21 @@ def test_the_cards_of_a_round_held_at_the_end_of_its_shoe_are_counted(loss: Call
     asyncio.run(play())
 
 
+async def start_with_short_holds(played: Scene) -> None:
+    """A worker that puts held rounds aside at once, five accounts, and a shoe."""
+    await played.stop()
+    played.line.held_ms = 30
+    await played.start()
+    await played.play(f"{FIVE_ACCOUNTS}\nshoe S-1 2h")
+
+
+async def until_one_is_put_aside(played: Scene) -> None:
+    """Wait until the ledger is told of a round put aside."""
+    assert played.worker is not None
+    desk = played.worker.engine.owned._desks[0]
+    await played.worker.until(lambda: bool(desk.aside.noted))
+
+
 @after_every_loss
 @pytest.mark.parametrize("card", ["5s", "9c"])
 def test_the_cards_of_a_round_put_aside_are_counted_when_it_is_over(
@@ -239,16 +254,11 @@ def test_the_cards_of_a_round_put_aside_are_counted_when_it_is_over(
 
     async def play() -> None:
         async with scene() as played:
-            await played.stop()
-            played.line.held_ms = 30
-            await played.start()
-            await played.play(f"{FIVE_ACCOUNTS}\nshoe S-1 2h")
+            await start_with_short_holds(played)
             await played.play("\n".join(f"open R-{n}\nclose R-{n}\ndeal R-{n} W" for n in range(1, 8)))
             await played.play("open R-8\ncorrect R-5 player_1 1 Td\nclose R-8\ndeal R-8 W")
             await played.play("shoe S-2 2h\nopen R-9 in S-2\nclose R-9\ndeal R-9 W\nopen R-10 in S-2\nvoid R-10")
-            assert played.worker is not None
-            desk = played.worker.engine.owned._desks[0]
-            await played.worker.until(lambda: bool(desk.aside.noted))
+            await until_one_is_put_aside(played)
             await loss(played)
             await played.play("void R-8\nclose R-9\nshoe S-3 2h\nopen R-11 in S-3\nclose R-11\ndeal R-11 W")
             await noted_only(played)
@@ -265,17 +275,12 @@ def test_what_was_impossible_in_a_round_put_aside_is_judged_anew(loss: Callable[
 
     async def play() -> None:
         async with scene() as played:
-            await played.stop()
-            played.line.held_ms = 30
-            await played.start()
-            await played.play(f"{FIVE_ACCOUNTS}\nshoe S-1 2h")
+            await start_with_short_holds(played)
             await played.play("\n".join(f"open R-{n}\nclose R-{n}\ndeal R-{n} W" for n in range(2, 9)))
             await played.play("correct R-2 player_1 2 9c\nopen R-1\nbet b1 A-1 player_1 1000")
             await played.play("correct R-1 player_1 1 9c #ninth\nclose R-1\ndeal R-1 W but player_1 1")
             await played.play("shoe S-2 3h\nopen R-9 in S-2\nvoid R-9\nopen R-10 in S-2\nvoid R-10")
-            assert played.worker is not None
-            desk = played.worker.engine.owned._desks[0]
-            await played.worker.until(lambda: bool(desk.aside.noted))
+            await until_one_is_put_aside(played)
             await loss(played)
             await played.play("correct R-1 player_1 1 Ad\ncorrect R-2 player_1 2 Td")
             assert played.about("b1")[-1] == "bet_settled b1 A-1 lose 1000 9000/0/3"

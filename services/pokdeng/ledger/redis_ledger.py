@@ -7,6 +7,7 @@ Keys, all of bucket n under the hash tag `{n}`: `m` meta, `a` accounts, `r:<tabl
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from zlib import crc32
 
@@ -60,22 +61,6 @@ _Counted: TypeAlias = "dict[tuple[Source, int], int]"
 """Calls of a pipeline so far, by source and bucket."""
 
 
-class _Buckets(dict[AccountId, int]):
-    """The buckets of accounts, worked out when they are looked up first; remembered, within bounds."""
-
-    def __init__(self, count: int) -> None:
-        """None is known yet."""
-        super().__init__()
-        self._count = count
-
-    def __missing__(self, account: AccountId) -> int:
-        """An account that is met first."""
-        if len(self) >= _KNOWN_BUCKETS:
-            self.clear()
-        bucket = self[account] = bucket_of(account, self._count)
-        return bucket
-
-
 @dataclass(slots=True)
 class _Owned:
     """A source that this handle owns: its epoch, and per bucket how many of its calls were acknowledged."""
@@ -122,7 +107,7 @@ class RedisLedger:
         self._lease_ms = lease_ms
         self._transfer_ttl_ms = transfer_ttl_ms
         self._owned: dict[Source, _Owned] = {}
-        self._bucket = _Buckets(buckets).__getitem__
+        self._bucket = lru_cache(maxsize=_KNOWN_BUCKETS)(partial(bucket_of, buckets=buckets))
         self._pipeline = RedisPipeline(
             address, timeout_ms=timeout_ms, retry_budget_ms=retry_budget_ms, replicas=replicas
         )
