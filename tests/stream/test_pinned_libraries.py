@@ -10,17 +10,23 @@ import faust
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.client import AIOKafkaClient
-from aiokafka.consumer.fetcher import Fetcher
+from aiokafka.consumer.fetcher import Fetcher, FetchError, FetchResult, PartitionRecords
 from aiokafka.consumer.group_coordinator import BaseCoordinator, GroupCoordinator
 from aiokafka.consumer.subscription_state import Assignment, SubscriptionState, TopicPartitionState
-from aiokafka.producer.message_accumulator import MessageAccumulator
+from aiokafka.errors import CorruptRecordException
+from aiokafka.producer.message_accumulator import BatchBuilder, MessageAccumulator
 from aiokafka.producer.sender import Sender
 from aiokafka.protocol.offset import OffsetRequest
+from aiokafka.record.memory_records import MemoryRecords
+from aiokafka.structs import TopicPartition
 from faust.app.base import BootStrategy
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer
 from faust.types import TP, ConsumerMessage
 
 from pokdeng.stream.kafka.connecting import ATTEMPTS
+from pokdeng.stream.kafka.fetching import KafkaRecord, _unpacked
+from pokdeng.stream.kafka.publisher import _fill
+from pokdeng.stream.port import Message
 
 
 @pytest.mark.parametrize(("name", "pinned"), [("faust-streaming", "0.15.3"), ("aiokafka", "0.14.0")])
@@ -38,7 +44,6 @@ def test_the_versions_are_those_that_were_read(name: str, pinned: str) -> None:
         (AIOKafkaConsumerThread, "on_thread_stop"),
         (AIOKafkaConsumerThread, "_create_worker_consumer"),
         (AIOKafkaConsumerThread, "_ensure_consumer"),
-        (AIOKafkaConsumerThread, "_fetch_records"),
         (AIOKafkaConsumerThread, "call_thread"),
         (faust.App, "_create_directories"),
         (faust.App, "on_rebalance_start"),
@@ -51,6 +56,15 @@ def test_the_versions_are_those_that_were_read(name: str, pinned: str) -> None:
         (Assignment, "tps"),
         (TopicPartitionState, "has_valid_position"),
         (TopicPartitionState, "position"),
+        (SubscriptionState, "reassignment_in_progress"),
+        (SubscriptionState, "wait_for_assignment"),
+        (SubscriptionState, "is_assigned"),
+        (Fetcher, "_create_fetch_waiter"),
+        (Fetcher, "_notify"),
+        (FetchResult, "check_assignment"),
+        (FetchResult, "has_more"),
+        (FetchResult, "_update_position"),
+        (FetchError, "check_raise"),
         (MessageAccumulator, "fail_all"),
         (Sender, "sender_task"),
         (BaseCoordinator, "group_id"),
@@ -81,6 +95,106 @@ def test_what_a_fetch_reads_of_the_consumer_exists() -> None:
         assert subscriptions._last_fetch_ended >= before
 
     asyncio.run(scenario())
+
+
+def test_what_is_read_of_a_fetcher_exists() -> None:
+    """The attributes that `fetching` reads and sets, and that whoever takes a result asks for more."""
+    for words in ("self._records = ", "self._closed = ", "self._wait_consume_future = ", "self._subscriptions = "):
+        assert words in inspect.getsource(Fetcher.__init__)
+    for words in ("self._topic_partition = ", "self._partition_records = "):
+        assert words in inspect.getsource(FetchResult.__init__)
+    for words in ("self._records = records", "self.next_fetch_offset = ", "self._records_iterator = self._unpack_"):
+        assert words in inspect.getsource(PartitionRecords.__init__)
+
+
+def _batch(*values: bytes) -> tuple[BatchBuilder, list[tuple[str, bytes]]]:
+    headers = [("ce_id", b"e-1")]
+    batch = BatchBuilder(1_000_000, 0)  # type: ignore[no-untyped-call]  # aiokafka is typed in places only
+    for value in values:
+        batch.append(timestamp=None, key=b"k", value=value, headers=headers)
+    return batch, headers
+
+
+def test_a_batch_that_is_filled_directly_is_the_same_as_one_that_is_appended_to() -> None:
+    """`_fill` goes past `append`: the count and the bytes are those of `append`."""
+    values = [b"one", b"two", b"three"]
+    usual, headers = _batch(*values)
+    direct = BatchBuilder(1_000_000, 0)  # type: ignore[no-untyped-call]  # as above
+    assert _fill(direct, [Message(b"k", value, tuple(headers)) for value in values], 0, 3) == 3
+    assert (direct.record_count(), direct.closed()) == (3, True)  # type: ignore[no-untyped-call]  # as above
+    read = [
+        [
+            (one.offset, one.key, one.value, one.headers)
+            for one in MemoryRecords(bytes(batch._build())).next_batch() or ()  # type: ignore[no-untyped-call]  # as above
+        ]
+        for batch in (usual, direct)
+    ]
+    assert read[0] == read[1]
+
+
+def test_a_batch_that_is_full_takes_no_more() -> None:
+    """What did not fit is sent in the next one."""
+    batch = BatchBuilder(400, 0)  # type: ignore[no-untyped-call]  # aiokafka is typed in places only
+    messages = [Message(b"k", b"x" * 100, []) for _ in range(10)]
+    fitted = _fill(batch, messages, 4, 10)
+    assert 0 < fitted < 6
+    assert batch.record_count() == fitted  # type: ignore[no-untyped-call]  # as above
+
+
+class _Held:
+    """A fetch result over these bytes, which were asked for from an offset on."""
+
+    def __init__(self, raw: bytes, first: int) -> None:
+        place = TopicPartition("t", 3)
+        self._topic_partition = place
+        self._partition_records: PartitionRecords | None = PartitionRecords(  # type: ignore[no-untyped-call]  # as above
+            place, MemoryRecords(raw), None, first, None, None, True, 0
+        )
+        self.updates = 0
+
+    def has_more(self) -> bool:
+        return self._partition_records is not None
+
+    def check_assignment(self, _place: TopicPartition) -> bool:
+        return True
+
+    def _update_position(self) -> None:
+        self.updates += 1
+
+
+def test_records_are_those_of_the_fetcher_from_the_wanted_offset_on() -> None:
+    """A batch is sent whole: what lies before the offset that was asked for is not given."""
+    batch, headers = _batch(b"one", b"two", b"three")
+    raw = bytes(batch._build())  # type: ignore[no-untyped-call]  # aiokafka is typed in places only
+    usual = list(_Held(raw, 1)._partition_records or ())
+    held = _Held(raw, 1)
+    found = _unpacked(held, 100)
+    assert [one._asdict() for one in found] == [
+        {name: getattr(one, name) for name in KafkaRecord._fields} | {"headers": headers} for one in usual
+    ]
+    assert [one.offset for one in found] == [1, 2]
+    assert not held.has_more()
+
+
+def test_what_is_left_of_a_batch_comes_the_next_time() -> None:
+    """As many as may be read ahead, and no more; the position is behind the last of them."""
+    held = _Held(bytes(_batch(b"one", b"two", b"three", b"four")[0]._build()), 1)  # type: ignore[no-untyped-call]
+    unread = held._partition_records
+    assert unread is not None
+    assert [one.value for one in _unpacked(held, 2)] == [b"two", b"three"]
+    assert (unread.next_fetch_offset, held.has_more()) == (3, True)
+    assert [one.value for one in _unpacked(held, 2)] == [b"four"]
+    assert (unread.next_fetch_offset, held.has_more()) == (4, False)
+
+
+def test_a_batch_without_its_checksum_is_said_and_not_passed_over() -> None:
+    """The result is thrown away with the position where it was, so it is fetched again."""
+    raw = bytearray(_batch(b"one", b"two")[0]._build())  # type: ignore[no-untyped-call]  # as above
+    raw[-1] ^= 1
+    held = _Held(bytes(raw), 0)
+    with pytest.raises(CorruptRecordException, match=r"t\[3\]"):
+        _unpacked(held, 100)
+    assert (held.has_more(), held.updates) == (False, 0)
 
 
 def test_what_is_logged_of_an_address_that_failed_is_what_is_heard() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aiokafka.errors import (
@@ -101,18 +102,9 @@ class Publisher:
         count = len(messages)
         while start < count:
             batch = producer.create_batch()
-            append = batch.append
-            index, end = start, count if most is None else min(count, start + most)
-            while index < end:
-                key, value, headers = messages[index]
-                if not isinstance(headers, list):  # aiokafka takes nothing else
-                    headers = list(headers)
-                if append(timestamp=None, key=key, value=value, headers=headers) is None:
-                    break
-                index += 1
+            index = start + _fill(batch, messages, start, count if most is None else min(count, start + most))
             if index == start:
                 return _Refused(partition, start, 1, MessageSizeTooLargeError("it does not fit an empty batch"))
-            batch.close()
             sent.append(
                 (start, index, await producer.send_batch(batch, partition.topic, partition=partition.partition))
             )
@@ -153,3 +145,21 @@ class Publisher:
         # Else stopping would wait for what nobody sends any more.
         producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - has a contract test
         await producer.stop()
+
+
+def _fill(batch: Any, messages: Sequence[Message], start: int, end: int) -> int:
+    """Append messages until the batch is full, and close it; how many fitted.
+
+    Past aiokafka's own `append`, which takes 0.3 us of the 1.1 that a message costs.
+    """
+    append = batch._builder.append  # noqa: SLF001 - has a contract test
+    now_ms = time.time_ns() // 1_000_000
+    count = 0
+    for key, value, headers in messages[start:end]:
+        listed = headers if isinstance(headers, list) else list(headers)  # aiokafka takes nothing else
+        if append(count, now_ms, key, value, listed) is None:
+            break
+        count += 1
+    batch._relative_offset = count  # noqa: SLF001 - as above
+    batch.close()
+    return count

@@ -10,16 +10,19 @@ from aiokafka.structs import TopicPartition as KafkaPartition
 
 from pokdeng.stream.kafka.connecting import connecting
 from pokdeng.stream.kafka.errors import unavailable
+from pokdeng.stream.kafka.fetching import fetched
 from pokdeng.stream.kafka.untyped import AIOKafkaConsumer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from pokdeng.stream.kafka.fetching import KafkaRecord
     from pokdeng.stream.kafka.settings import KafkaSettings
     from pokdeng.stream.port import Record, TopicPartition
 
 _CONSUMERS: Final = 4
 """How many ranges are read at the same time."""
+_POLL_SECONDS: Final = 0.1
 _WAIT_MS: Final = 10
 """How long the broker may hold a fetch that finds nothing; the next range waits for it."""
 
@@ -49,10 +52,11 @@ class RangeReader:
                 at = start
                 while at < end:
                     async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
-                        came: list[Record] = []
+                        came: list[KafkaRecord] = []
                         before = at
                         while at == before:
-                            came = (await consumer.getmany(place, timeout_ms=100)).get(place, [])
+                            found = await fetched(consumer, [partition], timeout_s=_POLL_SECONDS, most=end - at)
+                            came = found.get(partition, [])
                             at = await consumer.position(place)
                     records.extend(came)
         while records and records[-1].offset >= end:

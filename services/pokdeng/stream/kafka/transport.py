@@ -17,6 +17,7 @@ from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer, T
 from faust.types import ConsumerMessage
 
 from pokdeng.stream.kafka.feed import NOTHING, Fetched
+from pokdeng.stream.kafka.fetching import fetched
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
@@ -92,13 +93,9 @@ class BatchThread(AIOKafkaConsumerThread):
         subscriptions = consumer._subscription
         assignment = subscriptions.subscription.assignment
         before = _positions(assignment)
-        wanted: Any = partitions
-        records: Any = await self._fetch_records(
-            consumer,
-            wanted,
-            timeout=_POLL_SECONDS,
-            max_records=consumer._max_poll_records,
-        )
+        if not self.consumer.flow_active:
+            return NOTHING
+        records = await fetched(consumer, partitions, timeout_s=_POLL_SECONDS, most=consumer._max_poll_records)
         # No await from here on: records, positions and generation are those of one instant.
         self._pace(consumer._fetcher, has_records=bool(records))
         if subscriptions.subscription.assignment is not assignment:
