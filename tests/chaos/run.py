@@ -18,6 +18,7 @@ from pokdeng.stream.kafka import KafkaLog, KafkaSettings
 from pokdeng.stream.port import TopicPartition
 from pokdeng.wire import Topics
 from tests.chaos.brokers import Brokers
+from tests.chaos.checkpoints import Checkpoints
 from tests.chaos.proxies import proxies
 from tests.chaos.report import ChaosReport
 from tests.chaos.stores import Stores
@@ -101,13 +102,16 @@ async def run(plan: Plan, folder: Path, say: Callable[[str], None]) -> ChaosRepo
 
         storm = Storm(plan.seed, slots, brokers, stores, toxi, topics.table_events)
         watch = Watch(brokers.direct, topics, PARTITIONS, lambda: storm.now)
+        checkpoints = Checkpoints(plan.seed, where, folder)
         looking = asyncio.create_task(watch.look())
+        writing = asyncio.create_task(checkpoints.go_on())
         sent = await _rage(plan, topics, brokers, storm, watch, say)
         await brokers.until_in_sync()
         await until_all_ready(slots, within=_REST_WITHIN_S)
         await _rest(watch, slots, say)
         stopped = [await slot.stop() for slot in slots]
         await calm(looking)
+        await calm(writing)
         say(f"at rest; workers ended with {stopped}; reading and checking")
         report = await _judge(topics, brokers.direct, stores.direct, folder)
         return ChaosReport(
@@ -118,6 +122,7 @@ async def run(plan: Plan, folder: Path, say: Callable[[str], None]) -> ChaosRepo
             sent_bets=sent,
             longest=watch.longest,
             ends=sum((slot.ends for slot in slots), start=Counter[int]()),
+            checkpoints=checkpoints.ends,
             errors=sum((slot.errors() for slot in slots), start=Counter[str]()),
         )
 

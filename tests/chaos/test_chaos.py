@@ -39,7 +39,7 @@ def test_a_short_storm_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None
     assert report.checked.counts["bet_settled"] > PLAN.bets // 2
 
 
-def reported(plan: Plan, *findings: str, holes: int = 0) -> ChaosReport:
+def reported(plan: Plan, *findings: str, holes: int = 0, checkpoint: str = "written") -> ChaosReport:
     """A storm of which the checker found this."""
     checked = Report(counts=Counter(holes=holes))
     for finding in findings:
@@ -53,6 +53,7 @@ def reported(plan: Plan, *findings: str, holes: int = 0) -> ChaosReport:
         longest=Stall(0, 0, ""),
         ends=Counter(),
         errors=Counter(),
+        checkpoints=Counter({checkpoint: 1}),
     )
 
 
@@ -64,6 +65,12 @@ def test_only_a_lost_redis_excuses_a_hole_in_a_sequence(*, is_lossy: bool) -> No
     assert not reported(
         plan, hole, "account A-1 ends at (1, 0, 3, 'THB'), its facts say (0, 0, 3, 'THB')", holes=1
     ).is_clean
+
+
+def test_books_that_do_not_balance_for_a_checkpoint_are_a_broken_promise() -> None:
+    """A writer that was killed or could not reach a broker is none."""
+    assert reported(PLAN, checkpoint="killed").is_clean
+    assert not reported(PLAN, checkpoint="refused: the books do not balance: {'THB': {'difference': 1}}").is_clean
 
 
 def test_a_report_names_what_was_lost_doubled_or_wrong() -> None:

@@ -111,7 +111,7 @@ def test_rounds_corrected_late_are_restored_from_a_checkpoint_that_came_after(
     Little is read at a time, as of a long log: a settlement is told long before its reversal.
     """
     monkeypatch.setattr("pokdeng.restore.reading.CHUNK_RECORDS", 5)
-    monkeypatch.setattr("pokdeng.restore.folding.SWEEP_EVERY_SLICES", 1)
+    monkeypatch.setattr("pokdeng.restore.folding.SWEEP_EVERY_RECORDS", 5)
     remember_ms = remember_hours * HOUR_MS
 
     async def go() -> None:

@@ -71,6 +71,30 @@ def test_a_range_is_read_outside_of_the_group(open_world: OpenWorld) -> None:
     played(open_world, scenario)
 
 
+def test_stretches_of_many_partitions_are_read_by_turns(open_world: OpenWorld) -> None:
+    """Each from where it was left, in whatever order they are asked for, up to its end and no further."""
+
+    async def scenario(world: World) -> None:
+        await world.create(rounds=3)
+        zero, one, two = (TopicPartition(world.topic("rounds"), number) for number in range(3))
+        log = world.log("rounds")
+        await world.append("rounds", 0, *numbered(3000))
+        await world.append("rounds", 1, *numbered(100))
+        await world.trim("rounds", 0, 20)
+        async with log.open_stretches({zero: 10, one: 40}, {zero: 2500, one: 9999, two: 5}) as stretches:
+            found: dict[TopicPartition, list[int]] = {zero: [], one: [], two: []}
+            for turn in (one, zero, zero, two, one, one, *[zero] * 200, two, one):
+                records = await stretches.read(turn, 30)
+                assert len(records) <= 30
+                found[turn] += [record.offset for record in records]
+            assert found == {zero: list(range(20, 2500)), one: list(range(40, 100)), two: []}
+            assert await stretches.read(zero, 30) == []
+        async with log.open_stretches({}, {}):
+            pass
+
+    played(open_world, scenario)
+
+
 def test_an_offset_is_found_by_time(open_world: OpenWorld) -> None:
     """The first record not older than a broker time; the end where all are older."""
 

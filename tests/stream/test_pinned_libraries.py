@@ -99,8 +99,9 @@ def test_what_a_fetch_reads_of_the_consumer_exists() -> None:
 
 def test_what_is_read_of_a_fetcher_exists() -> None:
     """The attributes that `fetching` reads and sets, and that whoever takes a result asks for more."""
-    for words in ("self._records = ", "self._closed = ", "self._wait_consume_future = ", "self._subscriptions = "):
-        assert words in inspect.getsource(Fetcher.__init__)
+    for name in ("_records", "_closed", "_wait_consume_future", "_subscriptions", "_prefetch_backoff"):
+        assert f"self.{name} = " in inspect.getsource(Fetcher.__init__)
+    assert "backoff=self._prefetch_backoff" in inspect.getsource(Fetcher._proc_fetch_request)
     for words in ("self._topic_partition = ", "self._partition_records = "):
         assert words in inspect.getsource(FetchResult.__init__)
     for words in ("self._records = records", "self.next_fetch_offset = ", "self._records_iterator = self._unpack_"):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pokdeng.ledger.restoring import RestoredBet, RestoredTransfer, Restoring
     from pokdeng.restore.facts import BetFact
 
-ENOUGH: Final = 10_000
+ENOUGH: Final = 4_000
 """So many are gathered before they are written."""
 
 

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
+import msgspec
+
 from pokdeng.events.ids import AccountId, Currency, TransferId
 from pokdeng.events.reasons import BetReason, TransferKind
 from pokdeng.ledger.port import Account, BetState
 from pokdeng.ledger.restoring import After, RestoredBet, RestoredTransfer
 from pokdeng.restore.accounts import AccountBook
-from pokdeng.restore.facts import decode_bet_fact, decode_funds_fact, decode_round_fact
+from pokdeng.restore.facts import BetFact, decode_bet_fact, decode_funds_fact, decode_round_fact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pokdeng.restore.facts import Balance, BetFact
+    from pokdeng.restore.facts import Balance
     from pokdeng.stream.port import Record
 
 RESUME: Final = "pokdeng-resume"
@@ -47,17 +49,13 @@ class Sink(Protocol):
         """A round was settled or refunded, or revised: how it ended. Whether its bets are still remembered."""
 
 
-class Entry:
-    """A bet: what began it, what ended it last, and the reversal before that."""
+class Entry(msgspec.Struct, gc=False):
+    """A bet: what began it, what ended it last, and the reversal before that. There is one for each bet."""
 
-    __slots__ = ("began", "ended", "is_early", "reversed")
-
-    def __init__(self) -> None:
-        """Nothing is known."""
-        self.began: BetFact | None = None
-        self.ended: BetFact | None = None
-        self.reversed: BetFact | None = None
-        self.is_early = False
+    began: BetFact | None = None
+    ended: BetFact | None = None
+    reversed: BetFact | None = None
+    is_early: bool = False
 
     def end(self, fact: BetFact) -> None:
         """It was withdrawn, settled, refunded or reversed: the latest revision counts, whatever the order."""
@@ -117,36 +115,38 @@ class Fold:
 
     def bets(self, records: Sequence[Record], *, is_early: bool = False, moves: bool = True) -> None:
         """Fold decisions on bets, or settlements. `moves` False: their money is in the accounts already."""
-        rounds = self.rounds
+        rounds, move = self.rounds, self.book.move
         self.facts += len(records)
         for record in records:
             fact = decode_bet_fact(record.value)  # type: ignore[arg-type]  # a fact is never a tombstone
-            kind = fact.type
-            if fact.balance is None:
+            balance = fact.balance
+            if balance is None:
                 self._refused(fact, record.timestamp, is_early=is_early)
                 continue
-            if moves:
-                self._moved(fact, fact.balance)
             key = (fact.table_id, fact.round_id)
             bets = rounds.get(key)
             if bets is None:
                 bets = rounds[key] = {}
-            entry = bets.get(fact.bet_id)
-            if entry is None:
-                entry = bets[fact.bet_id] = Entry()
-            if kind == "bet_accepted":
-                if entry.began is None:
+            bet_id = fact.bet_id
+            entry = bets.get(bet_id)
+            if fact.type == "bet_accepted":
+                taken = fact.taken
+                if moves:
+                    move(fact.account_id, fact.currency, balance, -taken, taken)
+                if entry is None:
+                    bets[bet_id] = Entry(fact, None, None, is_early)
+                elif entry.began is None:
                     entry.began, entry.is_early = fact, is_early
-            else:
-                entry.end(fact)
+                continue
+            if moves:
+                self._ended(fact, balance)
+            if entry is None:
+                entry = bets[bet_id] = Entry()
+            entry.end(fact)
 
-    def _moved(self, fact: BetFact, balance: Balance) -> None:
-        """Count what a fact moved."""
-        kind = fact.type
-        if kind == "bet_accepted":
-            self.book.move(fact.account_id, fact.currency, balance, -fact.taken, fact.taken)
-            return
-        if kind == "bet_reversed":
+    def _ended(self, fact: BetFact, balance: Balance) -> None:
+        """Count what the end of a bet moved, or its reversal."""
+        if fact.type == "bet_reversed":
             available, held = -fact.reversed, fact.taken
         else:
             available, held = fact.returned, -fact.taken
@@ -223,22 +223,19 @@ class Fold:
             key = (fact.table_id, fact.round_id)
             is_remembered = self._sink is not None and (self._sink.finished(*key, raw) or key in self._revised)
             self.finished[key] = (record.timestamp, is_remembered)
-            self._end_round(key)
 
     def passed(self, at_ms: int) -> None:
         """All facts from before that time are folded: names of rounds long over need not be kept."""
         limit = at_ms - self._keep_ms
         if limit <= self._pruned_ms:
             return
-        self.sweep()
+        self.end()
         self._pruned_ms = limit + self._keep_ms // 20
         self.finished = {key: known for key, known in self.finished.items() if known[0] >= limit}
 
     def _end_round(self, key: RoundKey) -> None:
-        """The facts of a finished round that are complete go to the sink; the rest may still be read."""
-        bets = self.rounds.get(key)
-        if bets is None:
-            return
+        """The bets of a finished round that are complete go to the sink; the rest may still be read."""
+        bets = self.rounds.pop(key)
         _, is_remembered = self.finished[key]
         left: dict[str, Entry] = {}
         for bet_id, entry in bets.items():
@@ -250,11 +247,18 @@ class Fold:
                 self._sink.bet(restored_bet(entry), is_early=entry.is_early)
         if left:
             self.rounds[key] = left
-        else:
-            del self.rounds[key]
 
     def sweep(self) -> None:
-        """Facts that were read after their round's end are complete by now: let them go, too."""
+        """Let go of finished rounds of which every bet is complete, as far as it was read.
+
+        A round at a time: a ledger writes many bets of one round faster than one of many.
+        """
+        for key in [key for key in self.rounds if key in self.finished]:
+            if not any(map(_is_half, self.rounds[key].values())):
+                self._end_round(key)
+
+    def end(self) -> None:
+        """Let go of all bets of finished rounds that are complete: so much was read that hardly more will come."""
         for key in [key for key in self.rounds if key in self.finished]:
             self._end_round(key)
 

@@ -14,15 +14,15 @@ from pokdeng.stream.reading import read_on
 from pokdeng.wire import TopicKind
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
     from pokdeng.restore.checkpoint import Checkpoint
     from pokdeng.restore.fold import Sink
     from pokdeng.restore.reading import Offsets
-    from pokdeng.stream.port import Log, TopicPartition
+    from pokdeng.stream.port import Log, Record, TopicPartition
     from pokdeng.wire import Topics
 
-SWEEP_EVERY_SLICES = 200
+SWEEP_EVERY_RECORDS = 20_000
 
 
 class FactsMissingError(Exception):
@@ -134,34 +134,39 @@ class Folding:
         self._fold = fold
         self._sink = sink
         self._progress = progress
-        self._slices = 0
+        self._unswept = 0
         self._kinds = {topics.name(kind): kind for kind in TopicKind}
 
     async def read(self, starts: Mapping[TopicPartition, int], ends: Offsets, early: Offsets, *, moves: bool) -> None:
         """Fold the facts from `starts` up to `ends`."""
-        fold = self._fold
-        async for partition, records, passed_ms in side_by_side(self._log, starts, ends):
-            fold.passed(passed_ms)
-            kind = self._kinds[partition.topic]
-            if kind is TopicKind.FUNDS_DECISIONS:
-                fold.funds(records, moves=moves)
-            elif kind is TopicKind.ROUNDS:
-                fold.rounds_said(records)
+        partitions = [one for one, end in ends.items() if starts.get(one, 0) < end]
+        async with self._log.open_stretches(starts, {one: ends[one] for one in partitions}) as stretches:
+            async for partition, records, passed_ms in side_by_side(stretches, partitions):
+                self._fold.passed(passed_ms)
+                self._take(partition, records, early, moves=moves)
+                self._unswept += len(records)
+                if self._unswept >= SWEEP_EVERY_RECORDS:
+                    self._fold.sweep()
+                    self._unswept = 0
+                if self._sink is not None and self._sink.is_full:
+                    await self._sink.write()
+                if self._progress is not None:
+                    await self._progress(len(records))
+
+    def _take(self, partition: TopicPartition, records: Sequence[Record], early: Offsets, *, moves: bool) -> None:
+        fold, kind = self._fold, self._kinds[partition.topic]
+        if kind is TopicKind.FUNDS_DECISIONS:
+            fold.funds(records, moves=moves)
+        elif kind is TopicKind.ROUNDS:
+            fold.rounds_said(records)
+        else:
+            until = early.get(partition, 0)
+            if records[0].offset >= until:
+                fold.bets(records, moves=moves)
             else:
-                until = early.get(partition, 0)
-                if records[0].offset >= until:
-                    fold.bets(records, moves=moves)
-                else:
-                    before = [record for record in records if record.offset < until]
-                    fold.bets(before, is_early=True, moves=moves)
-                    fold.bets(records[len(before) :], moves=moves)
-            self._slices += 1
-            if self._slices % SWEEP_EVERY_SLICES == 0:
-                fold.sweep()
-            if self._sink is not None and self._sink.is_full:
-                await self._sink.write()
-            if self._progress is not None:
-                await self._progress(len(records))
+                before = [record for record in records if record.offset < until]
+                fold.bets(before, is_early=True, moves=moves)
+                fold.bets(records[len(before) :], moves=moves)
 
 
 async def fold_log(
@@ -206,10 +211,10 @@ async def _fold(
     if checkpoint is not None:
         if sink is not None:
             await folding.read(stretch.ids_from, stretch.money_from, stretch.early_before, moves=False)
-            fold.sweep()
+            fold.end()
         await checkpoint.load(fold, sink)
     await folding.read(stretch.money_from, stretch.ends, stretch.early_before, moves=True)
-    fold.sweep()
+    fold.end()
     return fold
 
 

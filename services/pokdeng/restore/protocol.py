@@ -35,6 +35,8 @@ _log = structlog.get_logger(__name__)
 
 POLL_S: Final = 0.1
 KEEP_LEAD_S: Final = 2.0
+_HOLES_NAMED: Final = 10
+"""In the log; `balances verify` and `audit` name them all."""
 
 
 @dataclass(slots=True)
@@ -133,8 +135,13 @@ class Restorer:
                 holds=restored.holds,
                 remembered=restored.remembered,
             )
-            for hole in restored.holes:
-                _log.warning("movement_never_said", account=hole.account, first=hole.first, last=hole.last)
+            if restored.holes:
+                _log.warning(
+                    "movements_never_said",
+                    movements=sum(hole.last - hole.first + 1 for hole in restored.holes),
+                    accounts=len({hole.account for hole in restored.holes}),
+                    of=[f"{hole.account} {hole.first}-{hole.last}" for hole in restored.holes[:_HOLES_NAMED]],
+                )
         return restored
 
     async def _fill(self) -> Restored:

@@ -14,15 +14,13 @@ from pokdeng.stream.port import TopicPartition
 from pokdeng.wire import TopicKind
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
-    from pokdeng.stream.port import Log, Record
+    from pokdeng.stream.port import Log, Record, Stretches
     from pokdeng.wire import Topics
 
-CHUNK_RECORDS: Final = 10_000
-"""The most offsets that are asked for at once, of one partition."""
-SIDE_BY_SIDE: Final = 3
-"""How many partitions are read at the same time."""
+CHUNK_RECORDS: Final = 500
+"""The most records that are taken at once, of one partition."""
 
 FACT_KINDS: Final = (TopicKind.ROUNDS, TopicKind.SETTLEMENTS, TopicKind.BET_DECISIONS, TopicKind.FUNDS_DECISIONS)
 """In the order in which their ends are asked for: what follows is asked later than what it follows from is written."""
@@ -32,11 +30,9 @@ Offsets = dict[TopicPartition, int]
 
 @dataclass(slots=True)
 class Span:
-    """What is left to read of a partition, and the time of the newest record that was read."""
+    """A partition that is not read to its end, and the time of the newest record that was read."""
 
     partition: TopicPartition
-    start: int
-    end: int
     at_ms: int = 0
 
 
@@ -67,23 +63,23 @@ async def offsets_at(log: Log, partitions: Sequence[TopicPartition], at_ms: int)
 
 
 async def side_by_side(
-    log: Log, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
+    stretches: Stretches, partitions: Iterable[TopicPartition]
 ) -> AsyncIterator[tuple[TopicPartition, Sequence[Record], int]]:
-    """The records from `starts` up to `ends`, those partitions first that lag behind in time.
+    """The records of all these stretches, that one next which lags behind in time.
 
     With each piece comes the time up to which everything was given before it.
     """
-    spans = [Span(one, starts.get(one, 0), end) for one, end in ends.items() if starts.get(one, 0) < end]
+    spans = [Span(partition) for partition in partitions]
     while spans:
-        spans.sort(key=lambda span: span.at_ms)
-        passed_ms = spans[0].at_ms
-        now = spans[:SIDE_BY_SIDE]
-        pieces = await asyncio.gather(
-            *(log.read(span.partition, span.start, min(span.start + CHUNK_RECORDS, span.end)) for span in now)
-        )
-        for span, records in zip(now, pieces, strict=True):
-            span.start = min(span.start + CHUNK_RECORDS, span.end)
-            if records:
-                span.at_ms = max(span.at_ms, records[-1].timestamp)
-                yield span.partition, records, passed_ms
-        spans = [span for span in spans if span.start < span.end]
+        span = min(spans, key=_at_ms)
+        records = await stretches.read(span.partition, CHUNK_RECORDS)
+        if not records:
+            spans.remove(span)
+            continue
+        passed_ms = span.at_ms
+        span.at_ms = max(passed_ms, records[-1].timestamp)
+        yield span.partition, records, passed_ms
+
+
+def _at_ms(span: Span) -> int:
+    return span.at_ms

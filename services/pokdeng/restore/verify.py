@@ -94,7 +94,7 @@ class Verifying:
             bets = await self._records(holds)
             before, ends = ends, await ends_of(self._log, partitions)
             await Folding(self._log, self._topics, fold).read(before, ends, {}, moves=True)
-            fold.sweep()
+            fold.end()
             accounts = {name: account for name, account in there.items() if _of_log(fold, name) != _of_ledger(account)}
             expected = _expected(fold)
             holds = {

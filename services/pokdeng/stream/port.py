@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
 
 
 class TopicPartition(NamedTuple):
@@ -88,6 +89,13 @@ class Listener(Protocol):
         """Records of one partition, in offset order, each once per assignment. Must not block."""
 
 
+class Stretches(Protocol):
+    """Long stretches of partitions, each read on from where it was left."""
+
+    async def read(self, partition: TopicPartition, most: int) -> Sequence[Record]:
+        """The next records of a partition, at most `most`, in order; none when its end is reached."""
+
+
 class Log(Protocol):
     """A partitioned log with consumer groups.
 
@@ -145,6 +153,11 @@ class Log(Protocol):
 
     async def read(self, partition: TopicPartition, start: int, end: int) -> list[Record]:
         """The records with start <= offset < end, in order, outside of the group and of `arrived`."""
+
+    def open_stretches(
+        self, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
+    ) -> AbstractAsyncContextManager[Stretches]:
+        """Read start <= offset < end of many partitions by turns, outside of the group; 0 where no start is named."""
 
     async def offset_for_time(self, partition: TopicPartition, timestamp_ms: int) -> int:
         """The offset of the first record with a broker time not before `timestamp_ms`; the log's end if none."""

@@ -7,20 +7,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from aiokafka.coordinator.protocol import ConsumerProtocolMemberMetadata
-from aiokafka.errors import TopicAlreadyExistsError, for_code
+from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
 from aiokafka.structs import TopicPartition as KafkaPartition
 
 from pokdeng.stream.kafka.connecting import connecting
-from pokdeng.stream.kafka.errors import unavailable
+from pokdeng.stream.kafka.errors import is_passing, unavailable
 from pokdeng.stream.kafka.untyped import AIOKafkaAdminClient, ConfigResource, ConfigResourceType, NewTopic
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping
 
     from pokdeng.stream.kafka.settings import KafkaSettings
     from pokdeng.stream.port import TopicPartition
 
 _UNCOMMITTED: Final = -1
+_AGAIN_AFTER_S: Final = 0.2
 _CONSUMERS: Final = "consumer"
 """The protocol type of groups whose members read topics."""
 
@@ -90,11 +91,8 @@ class KafkaAdmin:
         if not found:
             return {}
         configs: dict[str, dict[str, str]] = {name: {} for name in found}
-        client = await self._connected()
-        with unavailable("describing topics"):
-            answers: list[Any] = await client.describe_configs(
-                [ConfigResource(ConfigResourceType.TOPIC, name) for name in found]
-            )
+        resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in found]
+        answers: list[Any] = await self._ask("describing topics", lambda client: client.describe_configs(resources))
         for answer in answers:
             for code, message, _, name, entries in answer.resources:
                 with unavailable(f"settings of {name}"):
@@ -117,12 +115,10 @@ class KafkaAdmin:
 
     async def committed(self, group: str, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int | None]:
         """What a group has committed, None where it has not."""
-        client = await self._connected()
-        with unavailable("committed offsets"):
-            async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
-                kept = await client.list_consumer_group_offsets(
-                    group, partitions=[KafkaPartition(*partition) for partition in partitions]
-                )
+        places = [KafkaPartition(*partition) for partition in partitions]
+        kept = await self._ask(
+            "committed offsets", lambda client: client.list_consumer_group_offsets(group, partitions=places)
+        )
         found: dict[TopicPartition, int | None] = {}
         for partition in partitions:
             offset = kept.get(KafkaPartition(*partition))
@@ -134,15 +130,15 @@ class KafkaAdmin:
 
         Raises LogError where our principal may not ask.
         """
-        client = await self._connected()
-        with unavailable(f"the members of group {group}"):
-            async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
-                # One group a question: aiokafka misreads a second one in the answers that brokers give today.
-                answers: list[Any] = await client.describe_consumer_groups([group])
-            (described,) = answers[0].groups
-            code, _, _, kind, _, members, *_ = described
+
+        async def described(client: Any) -> tuple[str, list[Any]]:
+            # One group a question: aiokafka misreads a second one in the answers that brokers give today.
+            ((code, _, _, kind, _, members, *_),) = (await client.describe_consumer_groups([group]))[0].groups
             if code:
                 raise for_code(code)(group)
+            return kind, members
+
+        kind, members = await self._ask(f"the members of group {group}", described)
         if kind != _CONSUMERS:
             return frozenset()
         told = [ConsumerProtocolMemberMetadata.decode(metadata) for *_, metadata, _ in members if metadata]
@@ -155,11 +151,28 @@ class KafkaAdmin:
             await client.close()
 
     async def _metadata(self, topics: Collection[str]) -> list[dict[str, Any]]:
-        client = await self._connected()
-        with unavailable("the list of topics"):
-            every: list[dict[str, Any]] = await client.describe_topics()
+        every: list[dict[str, Any]] = await self._ask("the list of topics", lambda client: client.describe_topics())
         wanted = set(topics)
         return [one for one in every if one["topic"] in wanted and not one["error_code"]]
+
+    async def _ask(self, what: str, question: Callable[[Any], Awaitable[Any]]) -> Any:
+        """What Kafka answers, asked again for the time of a request where the same might work later.
+
+        aiokafka asks any broker it has heard of, one that is away too; and a new cluster has no coordinator of groups
+        before the first question for it.
+        """
+        client = await self._connected()
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._settings.request_timeout_ms / 1000
+        with unavailable(what):
+            async with asyncio.timeout_at(until):
+                while True:
+                    try:
+                        return await question(client)
+                    except KafkaError as error:
+                        if not is_passing(error) or loop.time() + _AGAIN_AFTER_S >= until:
+                            raise
+                    await asyncio.sleep(_AGAIN_AFTER_S)
 
     async def _connected(self) -> Any:
         async with self._opening:

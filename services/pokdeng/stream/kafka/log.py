@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from aiokafka.errors import CommitFailedError, IllegalStateError, KafkaError
@@ -15,14 +15,14 @@ from pokdeng.stream.kafka.errors import is_passing, unavailable
 from pokdeng.stream.kafka.feed import Feed
 from pokdeng.stream.kafka.offsets import OffsetsClient
 from pokdeng.stream.kafka.publisher import Publisher
-from pokdeng.stream.kafka.reader import RangeReader
+from pokdeng.stream.kafka.reader import RangeReader, open_stretches
 from pokdeng.stream.port import LogError, LogUnavailableError, TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
     from pokdeng.stream.kafka.settings import KafkaSettings
-    from pokdeng.stream.port import Listener, Message, Record
+    from pokdeng.stream.port import Listener, Message, Record, Stretches
 
 _STOPPING_SECONDS: Final = 10.0
 
@@ -156,6 +156,19 @@ class KafkaLog:
         """The records with start <= offset < end that are still kept, waiting for those not replicated yet."""
         begins, ends = await asyncio.gather(self._offsets.beginnings([partition]), self._offsets.ends([partition]))
         return await self._reader.read(partition, max(start, begins[partition]), min(end, ends[partition]))
+
+    @asynccontextmanager
+    async def open_stretches(
+        self, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
+    ) -> AsyncIterator[Stretches]:
+        """Read stretches of many partitions by turns, of what is still kept, over a connection of its own."""
+        begin, until = await asyncio.gather(self._offsets.beginnings(ends), self._offsets.ends(ends))
+        async with open_stretches(
+            self._settings,
+            {partition: max(starts.get(partition, 0), begin[partition]) for partition in ends},
+            {partition: min(end, until[partition]) for partition, end in ends.items()},
+        ) as stretches:
+            yield stretches
 
     async def offset_for_time(self, partition: TopicPartition, timestamp_ms: int) -> int:
         """The offset of the first record with a broker time not before `timestamp_ms`; the log's end if none."""

@@ -1,4 +1,4 @@
-"""Reads ranges of partitions outside of any group."""
+"""Reads ranges of partitions outside of any group: one at a time, or long stretches of many by turns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pokdeng.stream.kafka.fetching import fetched
 from pokdeng.stream.kafka.untyped import AIOKafkaConsumer
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
     from pokdeng.stream.kafka.fetching import KafkaRecord
     from pokdeng.stream.kafka.settings import KafkaSettings
@@ -82,17 +82,74 @@ class RangeReader:
             self._idle.append(consumer)
 
     async def _opened(self) -> Any:
-        consumer = AIOKafkaConsumer(
-            **self._settings.client_arguments(),
-            enable_auto_commit=False,
-            auto_offset_reset="earliest",
-            max_partition_fetch_bytes=8 * 1024 * 1024,
-            fetch_max_wait_ms=_WAIT_MS,
+        return await _consumer(self._settings, max_partition_fetch_bytes=8 * 1024 * 1024, fetch_max_wait_ms=_WAIT_MS)
+
+
+async def _consumer(settings: KafkaSettings, **more: int) -> Any:
+    """A consumer without a group, connected."""
+    consumer = AIOKafkaConsumer(
+        **settings.client_arguments(), enable_auto_commit=False, auto_offset_reset="earliest", **more
+    )
+    try:
+        with connecting(settings):
+            await consumer.start()
+    except BaseException:
+        await consumer.stop()
+        raise
+    return consumer
+
+
+class KafkaStretches:
+    """`port.Stretches`: one consumer has all partitions, and fetches of those that run out while others are read."""
+
+    def __init__(
+        self, settings: KafkaSettings, consumer: Any, stretches: Mapping[TopicPartition, tuple[int, int]]
+    ) -> None:
+        """`consumer` is assigned them and stands at their starts; of each stretch its start and its end."""
+        self._settings = settings
+        self._consumer = consumer
+        self._left = dict(stretches)
+
+    async def read(self, partition: TopicPartition, most: int) -> Sequence[Record]:
+        """The next records. Raises LogUnavailableError where nothing comes for the time of a request."""
+        at, end = self._left.get(partition, (0, 0))
+        place = KafkaPartition(*partition)
+        records: Sequence[Record] = []
+        while at < end and not records:
+            with unavailable(f"records from {at} on of {partition.topic}[{partition.partition}]"):
+                async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
+                    before = at
+                    while at == before:
+                        found = await fetched(
+                            self._consumer, [partition], timeout_s=_POLL_SECONDS, most=min(most, end - at)
+                        )
+                        at = await self._consumer.position(place)
+            self._left[partition] = at, end
+            records = [record for record in found.get(partition, ()) if record.offset < end]
+            if at >= end:
+                self._consumer.pause(place)
+        return records
+
+
+@asynccontextmanager
+async def open_stretches(
+    settings: KafkaSettings, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
+) -> AsyncIterator[KafkaStretches]:
+    """Read stretches by turns, with a connection that is closed behind them."""
+    starts = {partition: start for partition, start in starts.items() if start < ends[partition]}
+    if not starts:
+        yield KafkaStretches(settings, None, {})
+        return
+    with unavailable("reading of several partitions"):
+        consumer = await _consumer(settings, fetch_max_wait_ms=_WAIT_MS)
+    # Else one that ran out is not fetched for 100 ms while another still has something: too slow for reading by turns.
+    consumer._fetcher._prefetch_backoff = 0.0  # noqa: SLF001 - has a contract test
+    try:
+        consumer.assign([KafkaPartition(*partition) for partition in starts])
+        for partition, start in starts.items():
+            consumer.seek(KafkaPartition(*partition), start)
+        yield KafkaStretches(
+            settings, consumer, {partition: (start, ends[partition]) for partition, start in starts.items()}
         )
-        try:
-            with connecting(self._settings):
-                await consumer.start()
-        except BaseException:
-            await consumer.stop()
-            raise
-        return consumer
+    finally:
+        await consumer.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from pokdeng.stream.credits import Credits
@@ -12,10 +13,10 @@ from pokdeng.stream.memory.group import Member
 from pokdeng.stream.port import LogError, LogUnavailableError, RecordRefusedError, TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
     from pokdeng.stream.memory.broker import MemoryBroker
-    from pokdeng.stream.port import Assignment, Listener, Message, Record
+    from pokdeng.stream.port import Assignment, Listener, Message, Record, Stretches
 
 
 class MemoryLog:
@@ -152,6 +153,13 @@ class MemoryLog:
         await self._answer()
         return list(self._broker.partition(partition).slice(start, end))
 
+    @asynccontextmanager
+    async def open_stretches(
+        self, starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
+    ) -> AsyncIterator[Stretches]:
+        """Read stretches of many partitions by turns."""
+        yield _Stretches(self, {partition: starts.get(partition, 0) for partition in ends}, ends)
+
     async def offset_for_time(self, partition: TopicPartition, timestamp_ms: int) -> int:
         """The offset of the first record with a broker time not before `timestamp_ms`; the log's end if none."""
         await self._answer()
@@ -247,3 +255,21 @@ class MemoryLog:
         self._reach(None if point is Point.ANSWER else point)
         await self._broker.linger(point, self._member.name)
         self._reach()
+
+
+class _Stretches:
+    """`Stretches` of what is kept in memory."""
+
+    def __init__(self, log: MemoryLog, starts: dict[TopicPartition, int], ends: Mapping[TopicPartition, int]) -> None:
+        self._log = log
+        self._at = starts
+        self._ends = ends
+
+    async def read(self, partition: TopicPartition, most: int) -> Sequence[Record]:
+        at, end = self._at[partition], self._ends[partition]
+        while at < end:
+            records = await self._log.read(partition, at, min(at + most, end))
+            at = self._at[partition] = min(at + most, end)
+            if records:
+                return records
+        return []
