@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from pokdeng.restore.books_said import BooksReader, say_books
+from pokdeng.metrics import Metrics
+from pokdeng.restore.books_said import BooksReader, BooksSaid, say_books
+from pokdeng.settlement.worker import show_books
 from tests.restore.filled import reader
 from tests.restore.test_checkpoint import PLAY, checkpointed, played
 from tests.support.line import Line
@@ -42,3 +44,15 @@ def test_the_newest_look_counts_and_what_was_read_is_not_read_again() -> None:
         assert await books.newest() is said
 
     asyncio.run(run())
+
+
+def test_the_page_shows_the_difference_and_when_somebody_looked() -> None:
+    """In minor units and seconds since 1970; 0 seconds before anybody did, and no currency."""
+    metrics = Metrics()
+    before = metrics.page().decode()
+    assert "\npokdeng_books_checked_timestamp_seconds 0.0\n" in before
+    assert "\npokdeng_books_difference_minor_units{" not in before
+    show_books(metrics, BooksSaid(at_ms=1_780_000_000_500, differences={"THB": -12}))
+    after = metrics.page().decode()
+    assert '\npokdeng_books_difference_minor_units{currency="THB"} -12.0\n' in after
+    assert "\npokdeng_books_checked_timestamp_seconds 1.7800000005e+09\n" in after

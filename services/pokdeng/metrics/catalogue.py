@@ -191,6 +191,14 @@ CATALOGUE: Final = (
         "By how much the books were out of balance at the last checkpoint or audit; 0 is right.",
     ),
     Metric(
+        "books_checked",
+        "pokdeng_books_checked_timestamp_seconds",
+        Kind.GAUGE,
+        (),
+        Part.MONEY,
+        "When that was, as seconds since 1970; 0 where it was never done.",
+    ),
+    Metric(
         "rounds",
         "pokdeng_rounds",
         Kind.COUNTER,

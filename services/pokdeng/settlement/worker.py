@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from pokdeng.ledger.port import Ledger
+    from pokdeng.restore.books_said import BooksSaid
     from pokdeng.metrics import Metrics
     from pokdeng.settlement.limits import Limits
     from pokdeng.stream.port import Log
@@ -283,8 +284,8 @@ class Worker:
         while True:
             with self._metrics.guard(), suppress(LogUnavailableError):
                 said = await books.newest()
-                for currency, difference in ({} if said is None else said.differences).items():
-                    self._metrics.set("books_difference", difference, currency)
+                if said is not None:
+                    show_books(self._metrics, said)
             await asyncio.sleep(BOOKS_EVERY_S)
 
     def topics_keep(self, kept_ms: Mapping[str, int]) -> None:
@@ -348,3 +349,10 @@ class Worker:
     def reset_fuses(self) -> list[str]:
         """Take them again; why they were not."""
         return [] if self.engine is None else self.engine.reset_fuse()
+
+
+def show_books(metrics: Metrics, said: BooksSaid) -> None:
+    """By how much the books were out of balance, and when somebody looked."""
+    metrics.set("books_checked", said.at_ms / 1000)
+    for currency, difference in said.differences.items():
+        metrics.set("books_difference", difference, currency)

@@ -61,7 +61,7 @@ async def fetched(
                 raise ConsumerStoppedError
             if subscriptions.reassignment_in_progress:
                 await subscriptions.wait_for_assignment()
-            found = _taken(fetcher, partitions, most)
+            found = taken(consumer, partitions, most)
             left_s = until - loop.time()
             if found or left_s <= 0:
                 return found
@@ -73,9 +73,10 @@ async def fetched(
             waiter.result()
 
 
-def _taken(fetcher: Any, partitions: Collection[TopicPartition], most: int) -> dict[TopicPartition, list[KafkaRecord]]:
-    """What lies there; an error is raised before anything is taken, or left for the next time."""
-    held_by = fetcher._records  # noqa: SLF001 - has a contract test
+def taken(consumer: Any, partitions: Collection[TopicPartition], most: int) -> dict[TopicPartition, list[KafkaRecord]]:
+    """What came already, as `fetched` gives it; an error is raised before anything is taken, or the next time."""
+    fetcher = consumer._fetcher  # noqa: SLF001 - has a contract test, as below
+    held_by = fetcher._records  # noqa: SLF001
     found: dict[TopicPartition, list[KafkaRecord]] = {}
     left = most
     for partition in list(held_by):

@@ -10,7 +10,7 @@ from aiokafka.structs import TopicPartition as KafkaPartition
 
 from pokdeng.stream.kafka.connecting import connecting
 from pokdeng.stream.kafka.errors import unavailable
-from pokdeng.stream.kafka.fetching import fetched
+from pokdeng.stream.kafka.fetching import fetched, taken
 from pokdeng.stream.kafka.untyped import AIOKafkaConsumer
 
 if TYPE_CHECKING:
@@ -113,22 +113,27 @@ class KafkaStretches:
     async def read(self, partition: TopicPartition, most: int) -> Sequence[Record]:
         """The next records. Raises LogUnavailableError where nothing comes for the time of a request."""
         at, end = self._left.get(partition, (0, 0))
-        place = KafkaPartition(*partition)
-        records: Sequence[Record] = []
+        records: Sequence[KafkaRecord] = []
         while at < end and not records:
             with unavailable(f"records from {at} on of {partition.topic}[{partition.partition}]"):
-                async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
-                    before = at
-                    while at == before:
-                        found = await fetched(
-                            self._consumer, [partition], timeout_s=_POLL_SECONDS, most=min(most, end - at)
-                        )
-                        at = await self._consumer.position(place)
-            self._left[partition] = at, end
-            records = [record for record in found.get(partition, ()) if record.offset < end]
+                records, at = await self._came(partition, at, min(most, end - at))
             if at >= end:
-                self._consumer.pause(place)
+                records = [record for record in records if record.offset < end]
+                self._consumer.pause(KafkaPartition(*partition))
+            self._left[partition] = at, end
         return records
+
+    async def _came(self, partition: TopicPartition, at: int, most: int) -> tuple[Sequence[KafkaRecord], int]:
+        """Records and where the next one is; no records where the log has none there any more."""
+        records = taken(self._consumer, [partition], most).get(partition)
+        if records:  # most often: while some were dealt with, the next ones came
+            return records, records[-1].offset + 1
+        async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
+            while True:
+                found = await fetched(self._consumer, [partition], timeout_s=_POLL_SECONDS, most=most)
+                next_at: int = await self._consumer.position(KafkaPartition(*partition))
+                if next_at > at:
+                    return found.get(partition, ()), next_at
 
 
 @asynccontextmanager
