@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from pokdeng.ledger.port import Ledger
-    from pokdeng.restore.books_said import BooksSaid
     from pokdeng.metrics import Metrics
+    from pokdeng.restore.books_said import BooksSaid
     from pokdeng.settlement.limits import Limits
     from pokdeng.stream.port import Log
     from pokdeng.wire import Topics
