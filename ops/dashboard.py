@@ -51,7 +51,7 @@ AT_RISK: Final = (
     _number(
         "Books out of balance",
         "max(abs(pokdeng_books_difference_minor_units{%}))",
-        "Minor units, of the worst currency, at the last checkpoint or audit.",
+        "Minor units, of the worst currency, at the last checkpoint, or audit that said so.",
         no_value="not checked",
     ),
     _number(

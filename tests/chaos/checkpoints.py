@@ -72,3 +72,8 @@ class Checkpoints:
     def _last_words(self) -> str:
         lines = self._log.read_text(errors="replace").strip().splitlines()
         return lines[-1][:100] if lines else "without a word"
+
+
+def is_wrong(how: str) -> bool:
+    """Whether no writer of a checkpoint may end so, whatever befalls it: it may say in a sentence why it cannot."""
+    return how.startswith(REFUSED) or (how.startswith("failed") and not how.startswith("failed: Error: "))

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.chaos.checkpoints import REFUSED
+from tests.chaos.checkpoints import is_wrong
 from tests.chaos.storm import KILLS
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ class ChaosReport:
         """Whether all promises hold; but for holes in a sequence after Redis has lost what it acknowledged.
 
         A movement that was applied, never said, and lost with Redis leaves one: docs/reliability.md, "Known limits".
-        Books that did not balance for the writer of a checkpoint are a broken promise, too.
+        Books that did not balance for the writer of a checkpoint are a broken promise, too, and so is one that crashed.
         """
         known = self.checked.counts["holes"] if self.plan.is_lossy else 0
-        return self.checked.counts["findings"] == known and not any(how.startswith(REFUSED) for how in self.checkpoints)
+        return self.checked.counts["findings"] == known and not any(map(is_wrong, self.checkpoints))
 
     @property
     def harm(self) -> Counter[str]:

@@ -35,7 +35,7 @@ pokdeng_ledger_recoveries_total counter cause
 pokdeng_build_info gauge version ruleset
 """
 BESIDE_IT = """
-pokdeng_books_checked_timestamp_seconds gauge
+pokdeng_checkpoint_timestamp_seconds gauge
 pokdeng_oldest_open_round_seconds gauge
 pokdeng_oldest_held_round_seconds gauge
 pokdeng_input_partitions gauge topic

@@ -5,17 +5,24 @@ from __future__ import annotations
 import asyncio
 import inspect
 from importlib.metadata import version
+from typing import Any
 
 import faust
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.client import AIOKafkaClient
 from aiokafka.consumer.fetcher import Fetcher, FetchError, FetchResult, PartitionRecords
 from aiokafka.consumer.group_coordinator import BaseCoordinator, GroupCoordinator
 from aiokafka.consumer.subscription_state import Assignment, SubscriptionState, TopicPartitionState
-from aiokafka.errors import CorruptRecordException
+from aiokafka.errors import (
+    CorruptRecordException,
+    GroupLoadInProgressError,
+    TopicAuthorizationFailedError,
+)
 from aiokafka.producer.message_accumulator import BatchBuilder, MessageAccumulator
 from aiokafka.producer.sender import Sender
+from aiokafka.protocol.commit import OffsetFetchResponse_v3
 from aiokafka.protocol.offset import OffsetRequest
 from aiokafka.record.memory_records import MemoryRecords
 from aiokafka.structs import TopicPartition
@@ -23,6 +30,8 @@ from faust.app.base import BootStrategy
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer
 from faust.types import TP, ConsumerMessage
 
+from pokdeng.stream import port
+from pokdeng.stream.kafka.admin import committed_in
 from pokdeng.stream.kafka.connecting import ATTEMPTS
 from pokdeng.stream.kafka.fetching import KafkaRecord, _unpacked
 from pokdeng.stream.kafka.publisher import _fill
@@ -230,6 +239,33 @@ def test_a_message_takes_its_fields_in_the_order_that_is_used() -> None:
         "value": b"v", "tp": partition,
     }  # fmt: skip
     assert message.generation_id == 4
+
+
+def _offsets_answer(code: int, *rows: tuple[int, int, str, int]) -> Any:
+    """What a coordinator answers to an OffsetFetchRequest."""
+    answer: Any = OffsetFetchResponse_v3.__new__(OffsetFetchResponse_v3)
+    answer.topics, answer.error_code = [("bets", list(rows))] if rows else [], code
+    return answer
+
+
+def test_committed_offsets_are_those_of_the_answer() -> None:
+    """-1 is none; each partition has its own."""
+    assert committed_in(_offsets_answer(0, (0, 17, "", 0), (1, -1, "", 0))) == {
+        port.TopicPartition("bets", 0): 17,
+        port.TopicPartition("bets", 1): None,
+    }
+
+
+def test_a_coordinator_that_is_only_just_one_has_not_said_that_nothing_is_committed() -> None:
+    """It answers for the group and names no partition; aiokafka's own question passes that over."""
+    with pytest.raises(GroupLoadInProgressError) as passing:
+        committed_in(_offsets_answer(14))
+    assert passing.value.retriable
+    with pytest.raises(TopicAuthorizationFailedError, match=r"bets\[0\]"):
+        committed_in(_offsets_answer(0, (0, -1, "", 29)))
+    assert "response.error_code:" not in inspect.getsource(AIOKafkaAdminClient.list_consumer_group_offsets)
+    for name in ("_send_request", "find_coordinator"):
+        assert hasattr(AIOKafkaAdminClient, name)
 
 
 def test_a_fetch_waits_for_its_partitions_only() -> None:

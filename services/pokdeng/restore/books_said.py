@@ -30,12 +30,16 @@ class BooksSaid(msgspec.Struct, frozen=True):
 
     at_ms: int
     differences: dict[str, int]
+    checkpoint_ms: int = 0
+    """When the newest complete checkpoint was made; 0 where there is none."""
 
 
-async def say_books(log: Log, topics: Topics, at_ms: int, differences: Mapping[str, int]) -> None:
+async def say_books(
+    log: Log, topics: Topics, at_ms: int, differences: Mapping[str, int], *, checkpoint_ms: int
+) -> None:
     """Say what a look at the books found. Raises LogUnavailableError."""
     places = await places_of(log, topics)
-    said = msgspec.json.encode(BooksSaid(at_ms, dict(differences)))
+    said = msgspec.json.encode(BooksSaid(at_ms, dict(differences), checkpoint_ms))
     await log.publish({places[partition_for(BOOKS, len(places))]: [Message(BOOKS, said, [])]})
 
 

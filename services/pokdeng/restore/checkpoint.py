@@ -311,8 +311,8 @@ def _after_row(after: AfterState | None) -> _AfterRow:
 
 
 def _entry(bet: RestoredBet) -> Entry:
-    """A bet as the fold keeps it while its round is not finished."""
-    entry = Entry()
+    """A bet as the fold keeps it while its round is not finished. The next checkpoint need not read its decision."""
+    entry = Entry(is_early=True)
     if bet.offset >= 0:
         kind = "bet_rejected" if bet.state is BetState.REFUSED else "bet_accepted"
         entry.began = _fact(bet, kind, bet.offset, bet.after_hold)

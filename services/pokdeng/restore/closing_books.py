@@ -242,10 +242,12 @@ async def _close(
         log, topics, stretch, times=times, checkpoint=before, sink=gathering, writing=gathering, progress=read
     )
     books = fold.book.books()
-    await say_books(log, topics, times.now_ms, {currency: one.difference for currency, one in books.items()})
-    if any(one.difference for one in books.values()):
-        raise BooksDoNotBalanceError(books)
+    differences = {currency: one.difference for currency, one in books.items()}
     last = newest(slots, log, topics)
+    last_ms = 0 if last is None else last.end.written_at_ms
+    await say_books(log, topics, times.now_ms, differences, checkpoint_ms=last_ms)
+    if any(differences.values()):
+        raise BooksDoNotBalanceError(books)
     slot = SLOTS[0] if last is None else next(name for name in SLOTS if slots[name].end is not last.end)
     end = await _write(
         log,
@@ -261,6 +263,7 @@ async def _close(
         times=times,
         books=books,
     )
+    await say_books(log, topics, times.now_ms, differences, checkpoint_ms=end.written_at_ms)
     return Written(end=end, slot=slot, holes=tuple(fold.book.holes))
 
 

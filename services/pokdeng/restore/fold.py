@@ -316,6 +316,8 @@ def _is_half(entry: Entry) -> bool:
     began, ended = entry.began, entry.ended
     if ended is None:
         return began is None or began.balance is not None
+    if entry.reversed is not None and entry.reversed.revision > ended.revision:
+        return True
     if ended.revision > 1:
         return entry.reversed is None or entry.reversed.revision != ended.revision
     return began is None

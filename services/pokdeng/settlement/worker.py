@@ -352,7 +352,7 @@ class Worker:
 
 
 def show_books(metrics: Metrics, said: BooksSaid) -> None:
-    """By how much the books were out of balance, and when somebody looked."""
-    metrics.set("books_checked", said.at_ms / 1000)
+    """By how much the books were out of balance, and when the newest checkpoint was made."""
+    metrics.set("checkpoint", said.checkpoint_ms / 1000)
     for currency, difference in said.differences.items():
         metrics.set("books_difference", difference, currency)

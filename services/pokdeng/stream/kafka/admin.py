@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from aiokafka.coordinator.protocol import ConsumerProtocolMemberMetadata
 from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
-from aiokafka.structs import TopicPartition as KafkaPartition
+from aiokafka.protocol.commit import OffsetFetchRequest
 
 from pokdeng.stream.kafka.connecting import connecting
 from pokdeng.stream.kafka.errors import is_passing, unavailable
 from pokdeng.stream.kafka.untyped import AIOKafkaAdminClient, ConfigResource, ConfigResourceType, NewTopic
+from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping
 
     from pokdeng.stream.kafka.settings import KafkaSettings
-    from pokdeng.stream.port import TopicPartition
 
 _UNCOMMITTED: Final = -1
-_AGAIN_AFTER_S: Final = 0.2
+_AGAIN_AFTER_S: Final = 0.5
+_AGAIN_FOR_S: Final = 10.0
+"""For so long a refusal that may pass is asked again: a broker that died is known to be away by then."""
+_ATTEMPTS: Final = 3
 _CONSUMERS: Final = "consumer"
 """The protocol type of groups whose members read topics."""
 
@@ -115,15 +119,17 @@ class KafkaAdmin:
 
     async def committed(self, group: str, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int | None]:
         """What a group has committed, None where it has not."""
-        places = [KafkaPartition(*partition) for partition in partitions]
-        kept = await self._ask(
-            "committed offsets", lambda client: client.list_consumer_group_offsets(group, partitions=places)
-        )
-        found: dict[TopicPartition, int | None] = {}
+        places: defaultdict[str, list[int]] = defaultdict(list)
         for partition in partitions:
-            offset = kept.get(KafkaPartition(*partition))
-            found[partition] = None if offset is None or offset.offset == _UNCOMMITTED else offset.offset
-        return found
+            places[partition.topic].append(partition.partition)
+        question = OffsetFetchRequest(group, list(places.items()))
+
+        async def kept(client: Any) -> dict[TopicPartition, int | None]:
+            # Not aiokafka's own question: it takes "not now" of a coordinator that is just becoming one for "nothing".
+            return committed_in(await client._send_request(question, await client.find_coordinator(group)))  # noqa: SLF001
+
+        found: dict[TopicPartition, int | None] = await self._ask("committed offsets", kept)
+        return {partition: found[partition] for partition in partitions}
 
     async def subscribed(self, group: str) -> frozenset[str]:
         """The topics that the members of a group read at this moment; none where it has no members.
@@ -156,23 +162,27 @@ class KafkaAdmin:
         return [one for one in every if one["topic"] in wanted and not one["error_code"]]
 
     async def _ask(self, what: str, question: Callable[[Any], Awaitable[Any]]) -> Any:
-        """What Kafka answers, asked again for the time of a request where the same might work later.
+        """What Kafka answers, asked again for some seconds where the same might work later.
 
         aiokafka asks any broker it has heard of, one that is away too; and a new cluster has no coordinator of groups
-        before the first question for it.
+        before the first question for it. A broker that says nothing costs a third of a request's time.
         """
         client = await self._connected()
         loop = asyncio.get_running_loop()
-        until = loop.time() + self._settings.request_timeout_ms / 1000
+        began = loop.time()
+        request_s = self._settings.request_timeout_ms / 1000
         with unavailable(what):
-            async with asyncio.timeout_at(until):
-                while True:
-                    try:
+            while True:
+                try:
+                    async with asyncio.timeout(request_s / _ATTEMPTS):
                         return await question(client)
-                    except KafkaError as error:
-                        if not is_passing(error) or loop.time() + _AGAIN_AFTER_S >= until:
-                            raise
-                    await asyncio.sleep(_AGAIN_AFTER_S)
+                except TimeoutError:
+                    if loop.time() - began >= request_s * (_ATTEMPTS - 1) / _ATTEMPTS:
+                        raise
+                except KafkaError as error:
+                    if not is_passing(error) or loop.time() - began >= min(_AGAIN_FOR_S, request_s):
+                        raise
+                await asyncio.sleep(_AGAIN_AFTER_S)
 
     async def _connected(self) -> Any:
         async with self._opening:
@@ -182,3 +192,19 @@ class KafkaAdmin:
                     await client.start()
                 self._client = client
             return self._client
+
+
+def committed_in(answer: Any) -> dict[TopicPartition, int | None]:
+    """What an answer to an OffsetFetchRequest says of each partition, None where nothing is committed.
+
+    Raises the KafkaError that it carries: for the group, which then has no partitions in it, or for one of them.
+    """
+    if getattr(answer, "error_code", 0):  # brokers before 0.10.2 had none
+        raise for_code(answer.error_code)("committed offsets")
+    found: dict[TopicPartition, int | None] = {}
+    for topic, partitions in answer.topics:
+        for number, offset, _, code in partitions:
+            if code:
+                raise for_code(code)(f"committed offset of {topic}[{number}]")
+            found[TopicPartition(topic, number)] = None if offset == _UNCOMMITTED else offset
+    return found

@@ -12,6 +12,7 @@ from pokdeng.stream.kafka.connecting import connecting
 from pokdeng.stream.kafka.errors import unavailable
 from pokdeng.stream.kafka.fetching import fetched, taken
 from pokdeng.stream.kafka.untyped import AIOKafkaConsumer
+from pokdeng.stream.port import LogError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -132,6 +133,8 @@ class KafkaStretches:
             while True:
                 found = await fetched(self._consumer, [partition], timeout_s=_POLL_SECONDS, most=most)
                 next_at: int = await self._consumer.position(KafkaPartition(*partition))
+                if next_at < at:
+                    raise LogError(f"{partition.topic}[{partition.partition}] was set back from {at} to {next_at}")
                 if next_at > at:
                     return found.get(partition, ()), next_at
 
