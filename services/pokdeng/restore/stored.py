@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from pokdeng.restore.checkpoint import END, SLOTS, Slot, StoredCheckpoint, decode_end
 from pokdeng.stream.partitioner import partition_for
 from pokdeng.stream.port import Message, TopicPartition
-from pokdeng.stream.reading import read_on
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 TABLE: Final = "table|"
 _A_FEW: Final = 20
-"""Chunks are large: so many are asked for at once."""
+"""Chunks are large: so many are taken at once."""
 
 
 async def places_of(log: Log, topics: Topics) -> list[TopicPartition]:
@@ -32,13 +31,11 @@ async def stored(log: Log, topics: Topics) -> AsyncIterator[Record]:
     places = await places_of(log, topics)
     ends = await log.end_offsets(places)
     beginnings = await log.beginning_offsets(places)
-    for place in places:
-        start = beginnings[place]
-        while start < ends[place]:
-            until = min(start + _A_FEW, ends[place])
-            async for record in read_on(log, place, start, until):
-                yield record
-            start = until
+    async with log.open_stretches(beginnings, ends) as stretches:
+        for place in places:
+            while records := await stretches.read(place, _A_FEW):
+                for record in records:
+                    yield record
 
 
 async def noted_tables(log: Log, topics: Topics) -> dict[str, bytes]:
