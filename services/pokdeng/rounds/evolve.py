@@ -80,7 +80,7 @@ def _round_opened(table: Table, event: RoundOpened, mark: Mark) -> tuple[Table, 
 def _refusal_of_next_round(table: Table, shoe: Shoe) -> Refused | None:
     """Why no round can open in a shoe, None where one can."""
     if shoe.shoe_id != table.newest_shoe:
-        detail = f"shoe {shoe.shoe_id} is not the newest, {table.newest_shoe} is"
+        detail = f"shoe {shoe.shoe_id} is not the newest"  # not which one is: read again that may be another
         return Refused(DeadLetterReason.ROUND_OUT_OF_ORDER, detail)
     if shoe.last_round is not None:
         detail = f"round {shoe.last_round} was the last of shoe {shoe.shoe_id}"

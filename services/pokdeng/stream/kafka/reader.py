@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _CONSUMERS: Final = 4
 """How many ranges are read at the same time."""
+_PIECE_BYTES: Final = 256 * 1024
+"""How much of a partition is fetched ahead where many are read by turns."""
 _POLL_SECONDS: Final = 0.1
 _WAIT_MS: Final = 10
 """How long the broker may hold a fetch that finds nothing; the next range waits for it."""
@@ -149,7 +151,7 @@ async def open_stretches(
         yield KafkaStretches(settings, None, {})
         return
     with unavailable("reading of several partitions"):
-        consumer = await _consumer(settings, fetch_max_wait_ms=_WAIT_MS)
+        consumer = await _consumer(settings, fetch_max_wait_ms=_WAIT_MS, max_partition_fetch_bytes=_PIECE_BYTES)
     # Else one that ran out is not fetched for 100 ms while another still has something: too slow for reading by turns.
     consumer._fetcher._prefetch_backoff = 0.0  # noqa: SLF001 - has a contract test
     try:
