@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import gzip
 import inspect
+import struct
+import weakref
 from importlib.metadata import version
+from types import SimpleNamespace
 from typing import Any
 
 import faust
@@ -12,6 +17,7 @@ import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.client import AIOKafkaClient
+from aiokafka.consumer import fetcher
 from aiokafka.consumer.fetcher import Fetcher, FetchError, FetchResult, PartitionRecords
 from aiokafka.consumer.group_coordinator import BaseCoordinator, GroupCoordinator
 from aiokafka.consumer.subscription_state import Assignment, SubscriptionState, TopicPartitionState
@@ -24,7 +30,9 @@ from aiokafka.producer.message_accumulator import BatchBuilder, MessageAccumulat
 from aiokafka.producer.sender import Sender
 from aiokafka.protocol.commit import OffsetFetchResponse_v3
 from aiokafka.protocol.offset import OffsetRequest
+from aiokafka.record.default_records import DefaultRecordBatchBuilder, _DefaultRecordBatchPy
 from aiokafka.record.memory_records import MemoryRecords
+from aiokafka.record.util import calc_crc32c
 from aiokafka.structs import TopicPartition
 from faust.app.base import BootStrategy
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer
@@ -33,7 +41,8 @@ from faust.types import TP, ConsumerMessage
 from pokdeng.stream import port
 from pokdeng.stream.kafka.admin import committed_in
 from pokdeng.stream.kafka.connecting import ATTEMPTS
-from pokdeng.stream.kafka.fetching import KafkaRecord, _unpacked
+from pokdeng.stream.kafka.fetching import KafkaRecord, _unpacked, let_go
+from pokdeng.stream.kafka.lenient import KeptRecords
 from pokdeng.stream.kafka.publisher import _fill
 from pokdeng.stream.port import Message
 
@@ -108,8 +117,12 @@ def test_what_a_fetch_reads_of_the_consumer_exists() -> None:
 
 def test_what_is_read_of_a_fetcher_exists() -> None:
     """The attributes that `fetching` reads and sets, and that whoever takes a result asks for more."""
-    for name in ("_records", "_closed", "_wait_consume_future", "_subscriptions", "_prefetch_backoff"):
+    for name in (
+        *("_records", "_closed", "_wait_consume_future", "_subscriptions", "_prefetch_backoff"),
+        "_max_partition_fetch_bytes",
+    ):
         assert f"self.{name} = " in inspect.getsource(Fetcher.__init__)
+    assert "position, self._max_partition_fetch_bytes" in inspect.getsource(Fetcher._get_actions_per_node)
     assert "backoff=self._prefetch_backoff" in inspect.getsource(Fetcher._proc_fetch_request)
     for words in ("self._topic_partition = ", "self._partition_records = "):
         assert words in inspect.getsource(FetchResult.__init__)
@@ -158,7 +171,7 @@ class _Held:
         place = TopicPartition("t", 3)
         self._topic_partition = place
         self._partition_records: PartitionRecords | None = PartitionRecords(  # type: ignore[no-untyped-call]  # as above
-            place, MemoryRecords(raw), None, first, None, None, True, 0
+            place, KeptRecords(raw), None, first, None, None, True, 0
         )
         self.updates = 0
 
@@ -195,6 +208,54 @@ def test_what_is_left_of_a_batch_comes_the_next_time() -> None:
     assert (unread.next_fetch_offset, held.has_more()) == (3, True)
     assert [one.value for one in _unpacked(held, 2)] == [b"four"]
     assert (unread.next_fetch_offset, held.has_more()) == (4, False)
+
+
+@pytest.mark.parametrize("codec", [0, 1], ids=["plain", "gzip"])
+@pytest.mark.parametrize("first", [0, 12, 13])
+def test_a_header_whose_name_is_no_text_stops_nobody(first: int, codec: int) -> None:
+    """Aiokafka's own reader ends there; those before it, it and those behind it come once, wherever one begins."""
+    builder = DefaultRecordBatchBuilder(2, codec, False, -1, -1, -1, 1_000_000)
+    for offset, name in enumerate(["fine", "fine", "ABCD", "fine", "fine"]):
+        assert builder.append(offset, 1_700_000_000_000 + offset, b"k", b"v%d" % offset, [(name, b"x")])
+    raw = spoilt(bytes(builder.build()), codec, first_offset=10)
+    before = bytes(_batch(b"of a batch before")[0]._build())  # type: ignore[no-untyped-call]  # as above
+    with pytest.raises(UnicodeDecodeError):
+        list(_Held(raw, first)._partition_records or ())
+    held = _Held(before + raw, first)
+    found = [record for _ in range(7) for record in _unpacked(held, 1)] if first else _unpacked(held, 100)
+    assert [(one.offset, one.value, one.timestamp - 1_700_000_000_000) for one in found if one.offset] == [
+        (10 + number, b"v%d" % number, number) for number in range(5) if 10 + number >= first
+    ]
+    assert [one.headers[0][0] for one in found if one.offset == 12] == (["\\xff\\xfeCD"] if first <= 12 else [])
+    assert fetcher.MemoryRecords is KeptRecords  # type: ignore[attr-defined]  # private
+    assert "records = MemoryRecords(" in inspect.getsource(fetcher.Fetcher)
+    for name in ("_maybe_uncompress", "_read_msg"):
+        assert hasattr(_DefaultRecordBatchPy, name)
+
+
+def spoilt(raw: bytes, codec: int, *, first_offset: int) -> bytes:
+    """A batch with a header named ABCD: its name is no UTF-8 any more, and all else is in order."""
+    head, body = raw[:61], raw[61:]
+    body = gzip.decompress(body) if codec else body
+    body = body.replace(b"ABCD", b"\xff\xfeCD")
+    body = gzip.compress(body) if codec else body
+    head = struct.pack(">qi", first_offset, len(head) + len(body) - 12) + head[12:]
+    return head[:17] + struct.pack(">I", calc_crc32c(head[21:] + body)) + head[21:] + body
+
+
+def test_what_was_fetched_ahead_is_freed_without_a_collector() -> None:
+    """Aiokafka's records and the generator over them know each other: the circle is cut."""
+    held = _Held(bytes(_batch(b"one")[0]._build()), 0)  # type: ignore[no-untyped-call]  # as above
+    unread = weakref.ref(held._partition_records)
+    fetcher = SimpleNamespace(_records={TopicPartition("t", 3): held, TopicPartition("t", 4): "an error"})
+    gc.disable()
+    try:
+        let_go(SimpleNamespace(_fetcher=fetcher))
+        del held
+        assert unread() is None
+    finally:
+        gc.enable()
+    assert fetcher._records == {}
 
 
 def test_a_batch_without_its_checksum_is_said_and_not_passed_over() -> None:

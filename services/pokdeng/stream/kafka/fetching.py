@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from aiokafka.consumer.fetcher import FetchResult
 from aiokafka.errors import ConsumerStoppedError, CorruptRecordException
 
+from pokdeng.stream.kafka.lenient import keep_bytes, read_leniently
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class KafkaRecord(NamedTuple):
 
 
 _record: Final = partial(tuple.__new__, KafkaRecord)
+keep_bytes()
 
 
 async def fetched(
@@ -82,7 +84,7 @@ def taken(consumer: Any, partitions: Collection[TopicPartition], most: int) -> d
     for partition in list(held_by):
         if partition not in partitions:
             if not fetcher._subscriptions.is_assigned(partition):  # noqa: SLF001
-                del held_by[partition]
+                _cut(held_by.pop(partition))
             continue
         held = held_by[partition]
         is_error = type(held) is not FetchResult
@@ -102,12 +104,28 @@ def taken(consumer: Any, partitions: Collection[TopicPartition], most: int) -> d
     return found
 
 
+def let_go(consumer: Any) -> None:
+    """Forget what was fetched ahead. It is megabytes, and in circles: a collector that rests would keep all of it."""
+    held_by = consumer._fetcher._records  # noqa: SLF001 - has a contract test, as below
+    while held_by:
+        _cut(held_by.popitem()[1])
+
+
+def _cut(held: Any) -> None:
+    unread = getattr(held, "_partition_records", None)
+    if unread is not None:
+        unread._records_iterator = None  # noqa: SLF001 - has a contract test
+
+
 def _unpacked(held: Any, most: int) -> list[KafkaRecord]:
     """At most so many records; none where the position was moved meanwhile."""
     place = held._topic_partition  # noqa: SLF001 - has a contract test, as all here
-    if not held.has_more() or not held.check_assignment(place):
-        return []
     unread = held._partition_records  # noqa: SLF001
+    if unread is None:
+        return []
+    if not held.check_assignment(place):
+        unread._records_iterator = None  # noqa: SLF001 - as in `let_go`
+        return []
     if inspect.getgeneratorstate(unread._records_iterator) == inspect.GEN_CREATED:  # noqa: SLF001
         unread._records_iterator = _records_of(unread, place)  # noqa: SLF001
     try:
@@ -132,8 +150,15 @@ def _records_of(unread: Any, place: KafkaPartition) -> Iterator[KafkaRecord]:
         if not batch.validate_crc():
             raise CorruptRecordException(f"a batch of {topic}[{number}] does not have its checksum")
         if not batch.is_control_batch:
-            for one in batch:
-                offset = one.offset
-                if offset >= first:  # a batch is sent whole, whatever was asked for
-                    yield _record((topic, number, offset, one.timestamp, one.key, one.value, one.headers))
+            offset = first - 1
+            try:
+                for one in batch:
+                    offset = one.offset
+                    if offset >= first:  # a batch is sent whole, whatever was asked for
+                        yield _record((topic, number, offset, one.timestamp, one.key, one.value, one.headers))
+            except UnicodeDecodeError:
+                first = max(first, offset + 1)
+                for one in read_leniently(batches.raw, batch.base_offset):
+                    if one.offset >= first:
+                        yield _record((topic, number, one.offset, one.timestamp, one.key, one.value, one.headers))
         unread.next_fetch_offset = batch.next_offset

@@ -10,7 +10,7 @@ from aiokafka.structs import TopicPartition as KafkaPartition
 
 from pokdeng.stream.kafka.connecting import connecting
 from pokdeng.stream.kafka.errors import unavailable
-from pokdeng.stream.kafka.fetching import fetched, taken
+from pokdeng.stream.kafka.fetching import fetched, let_go, taken
 from pokdeng.stream.kafka.untyped import AIOKafkaConsumer
 from pokdeng.stream.port import LogError
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 _CONSUMERS: Final = 4
 """How many ranges are read at the same time."""
+_FEWEST_BYTES: Final = 32 * 1024
+_A_RECORD_BYTES: Final = 1024
+_MOST_BYTES: Final = 4 * 1024 * 1024
+"""So much is asked for at once of a range: as much again is fetched ahead, for nobody where the range ends."""
 _PIECE_BYTES: Final = 256 * 1024
 """How much of a partition is fetched ahead where many are read by turns."""
 _POLL_SECONDS: Final = 0.1
@@ -50,6 +54,8 @@ class RangeReader:
         place = KafkaPartition(*partition)
         with unavailable(f"records {start} to {end} of {partition.topic}[{partition.partition}]"):
             async with self._consumer() as consumer:
+                bytes_wanted = min(max(_FEWEST_BYTES, (end - start) * _A_RECORD_BYTES), _MOST_BYTES)
+                consumer._fetcher._max_partition_fetch_bytes = bytes_wanted  # noqa: SLF001 - has a contract test
                 consumer.assign([place])
                 consumer.seek(place, start)
                 at = start
@@ -82,10 +88,11 @@ class RangeReader:
                 await consumer.stop()
                 raise
             consumer.unsubscribe()  # else it goes on fetching for nobody
+            let_go(consumer)
             self._idle.append(consumer)
 
     async def _opened(self) -> Any:
-        return await _consumer(self._settings, max_partition_fetch_bytes=8 * 1024 * 1024, fetch_max_wait_ms=_WAIT_MS)
+        return await _consumer(self._settings, fetch_max_wait_ms=_WAIT_MS)
 
 
 async def _consumer(settings: KafkaSettings, **more: int) -> Any:
@@ -163,3 +170,4 @@ async def open_stretches(
         )
     finally:
         await consumer.stop()
+        let_go(consumer)
