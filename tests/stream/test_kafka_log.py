@@ -9,12 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from aiokafka.client import AIOKafkaClient
 from aiokafka.errors import InvalidRequestError, NotLeaderForPartitionError, TopicAuthorizationFailedError
+from aiokafka.protocol.produce import ProduceRequest
 
 from pokdeng.stream.kafka import KafkaAdmin, KafkaLog, KafkaSettings, NewTopicSpec
 from pokdeng.stream.kafka.offsets import OffsetsClient
 from pokdeng.stream.port import LogUnavailableError, Message, TopicPartition
 from tests.stream.recorder import Recorder
+from tests.stream.spoilt import spoilt_batch
 from tests.stream.worlds import KafkaWorld
 from tests.support.kafka import free_port
 
@@ -47,6 +50,40 @@ def test_what_crashes_below_ends_the_log(kafka_bootstrap: str) -> None:
             with pytest.raises(TopicAuthorizationFailedError):
                 await asyncio.wait_for(log.run_until_failed(), 10)
             assert not await log.commit({TopicPartition(world.topic("bets"), 0): 0})
+
+    asyncio.run(scenario())
+
+
+async def produce(bootstrap: str, partition: TopicPartition, raw: bytes) -> None:
+    """Have the broker append a batch as it is."""
+    client: Any = AIOKafkaClient(bootstrap_servers=bootstrap)  # type: ignore[no-untyped-call]  # typed in places only
+    await client.bootstrap()
+    await client.set_topics([partition.topic])
+    leader = client.cluster.leader_for_partition(partition)
+    answer = await client.send(
+        leader, ProduceRequest(None, -1, 5_000, [(partition.topic, [(partition.partition, raw)])])
+    )
+    await client.close()
+    ((_, ((_, code, *_),)),) = answer.topics
+    assert code == 0
+
+
+def test_a_header_whose_name_is_no_text_is_passed_over_by_nobody(kafka_bootstrap: str) -> None:
+    """The broker takes it, so it must not stop who reads: the record is delivered, and can be read again."""
+
+    async def scenario() -> None:
+        async with world_on(kafka_bootstrap) as world:
+            await world.create(bets=1)
+            bets = TopicPartition(world.topic("bets"), 0)
+            await produce(kafka_bootstrap, bets, spoilt_batch(["fine", "ABCD", "fine"]))
+            await world.append("bets", 0, b"after")
+            log = world.log("bets")
+            recorder = Recorder(log)
+            await log.start(recorder)
+            await recorder.until(lambda: len(recorder.records[bets]) == 4)
+            assert recorder.values(*bets) == [b"v0", b"v1", b"v2", b"after"]
+            assert [(one.offset, one.value) for one in await log.read(bets, 1, 3)] == [(1, b"v1"), (2, b"v2")]
+            await log.stop()
 
     asyncio.run(scenario())
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import gzip
 import inspect
-import struct
 import weakref
 from importlib.metadata import version
 from types import SimpleNamespace
@@ -30,9 +28,8 @@ from aiokafka.producer.message_accumulator import BatchBuilder, MessageAccumulat
 from aiokafka.producer.sender import Sender
 from aiokafka.protocol.commit import OffsetFetchResponse_v3
 from aiokafka.protocol.offset import OffsetRequest
-from aiokafka.record.default_records import DefaultRecordBatchBuilder, _DefaultRecordBatchPy
+from aiokafka.record.default_records import _DefaultRecordBatchPy
 from aiokafka.record.memory_records import MemoryRecords
-from aiokafka.record.util import calc_crc32c
 from aiokafka.structs import TopicPartition
 from faust.app.base import BootStrategy
 from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread, Consumer
@@ -45,6 +42,7 @@ from pokdeng.stream.kafka.fetching import KafkaRecord, _unpacked, let_go
 from pokdeng.stream.kafka.lenient import KeptRecords
 from pokdeng.stream.kafka.publisher import _fill
 from pokdeng.stream.port import Message
+from tests.stream.spoilt import spoilt_batch
 
 
 @pytest.mark.parametrize(("name", "pinned"), [("faust-streaming", "0.15.3"), ("aiokafka", "0.14.0")])
@@ -214,10 +212,7 @@ def test_what_is_left_of_a_batch_comes_the_next_time() -> None:
 @pytest.mark.parametrize("first", [0, 12, 13])
 def test_a_header_whose_name_is_no_text_stops_nobody(first: int, codec: int) -> None:
     """Aiokafka's own reader ends there; those before it, it and those behind it come once, wherever one begins."""
-    builder = DefaultRecordBatchBuilder(2, codec, False, -1, -1, -1, 1_000_000)
-    for offset, name in enumerate(["fine", "fine", "ABCD", "fine", "fine"]):
-        assert builder.append(offset, 1_700_000_000_000 + offset, b"k", b"v%d" % offset, [(name, b"x")])
-    raw = spoilt(bytes(builder.build()), codec, first_offset=10)
+    raw = spoilt_batch(["fine", "fine", "ABCD", "fine", "fine"], codec, first_offset=10)
     before = bytes(_batch(b"of a batch before")[0]._build())  # type: ignore[no-untyped-call]  # as above
     with pytest.raises(UnicodeDecodeError):
         list(_Held(raw, first)._partition_records or ())
@@ -231,16 +226,6 @@ def test_a_header_whose_name_is_no_text_stops_nobody(first: int, codec: int) -> 
     assert "records = MemoryRecords(" in inspect.getsource(fetcher.Fetcher)
     for name in ("_maybe_uncompress", "_read_msg"):
         assert hasattr(_DefaultRecordBatchPy, name)
-
-
-def spoilt(raw: bytes, codec: int, *, first_offset: int) -> bytes:
-    """A batch with a header named ABCD: its name is no UTF-8 any more, and all else is in order."""
-    head, body = raw[:61], raw[61:]
-    body = gzip.decompress(body) if codec else body
-    body = body.replace(b"ABCD", b"\xff\xfeCD")
-    body = gzip.compress(body) if codec else body
-    head = struct.pack(">qi", first_offset, len(head) + len(body) - 12) + head[12:]
-    return head[:17] + struct.pack(">I", calc_crc32c(head[21:] + body)) + head[21:] + body
 
 
 def test_what_was_fetched_ahead_is_freed_without_a_collector() -> None:
