@@ -157,3 +157,28 @@ def test_unnamed_work_makes_the_limit_soft() -> None:
         assert feed.open(has_waited=True) == {BETS, TABLES}
 
     asyncio.run(scenario())
+
+
+def test_what_is_assigned_while_something_is_revoked_keeps_its_positions() -> None:
+    """The end of the revocation is that of the earlier assignment."""
+
+    async def scenario() -> None:
+        feed, arrivals = await assigned(BETS)
+        may_go = asyncio.Event()
+
+        async def revoked() -> None:
+            await may_go.wait()
+
+        arrivals.revoked = revoked  # type: ignore[method-assign]  # a slow one
+        revoking = asyncio.create_task(feed.revoke())
+        await asyncio.sleep(0.01)
+        feed.assign(Assignment(partitions=frozenset([BETS]), generation=2))
+        may_go.set()
+        await revoking
+        await feed.guard.ready.wait()
+        assert feed.is_assigned([BETS])
+        for one in feed.slices(fetched(2, 0, 3)):
+            feed.deliver(one)
+        assert arrivals.offsets == [0, 1, 2]
+
+    asyncio.run(scenario())

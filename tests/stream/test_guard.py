@@ -93,3 +93,57 @@ def test_a_closed_guard_did_not_fail() -> None:
         assert not guard.has_failed
 
     asyncio.run(scenario())
+
+
+class Deaf(Slow):
+    """One whose `assigned` comes to its end although it is cancelled, as where a library swallows that."""
+
+    async def assigned(self, assignment: Assignment) -> None:
+        """Be late."""
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            self.calls.append(f"assigned {assignment.generation} all the same")
+
+
+def test_what_is_recovered_while_it_is_revoked_is_not_delivered_to() -> None:
+    """A cancellation that got lost in a library makes nothing ready: the records would come to nobody."""
+
+    async def scenario() -> None:
+        listener = Deaf()
+        guard = Guard(listener)
+        guard.assign(ONE)
+        await asyncio.sleep(0)
+        revoking = asyncio.create_task(guard.revoke())
+        await listener.is_in_revoked.wait()
+        assert not guard.ready.is_set()
+        listener.may_go.set()
+        await revoking
+        assert listener.calls == ["assigned 1 all the same", "revoked"]
+        assert not guard.ready.is_set()
+        assert guard.owned is None
+
+    asyncio.run(scenario())
+
+
+def test_what_is_assigned_while_something_is_revoked_is_owned_after_it() -> None:
+    """In order; and a revocation that waited was of what had been owned before, so it leaves that alone."""
+
+    async def scenario() -> None:
+        listener = Slow()
+        guard = Guard(listener)
+        guard.assign(ONE)
+        await guard.ready.wait()
+        revoking = [asyncio.create_task(guard.revoke()) for _ in range(2)]
+        await listener.is_in_revoked.wait()
+        two = Assignment(partitions=ONE.partitions, generation=2)
+        guard.assign(two)
+        await asyncio.sleep(0.01)
+        assert listener.calls == ["assigned 1", "revoked"]
+        listener.may_go.set()
+        await asyncio.gather(*revoking)
+        await guard.ready.wait()
+        assert listener.calls == ["assigned 1", "revoked", "assigned 2"]
+        assert guard.owned is two
+
+    asyncio.run(scenario())

@@ -51,19 +51,24 @@ class Guard:
         self._assigned = asyncio.get_running_loop().create_task(self._assign(assignment))
 
     async def revoke(self) -> None:
-        """Have the listener finish and forget, if it owns anything. Nothing is delivered from the call on."""
+        """Have the listener finish and forget, if it owns anything. Nothing is delivered from the call on.
+
+        What is owned now is meant: what is assigned while this waits for another to end stays.
+        """
         self.ready.clear()
+        meant = self.owned
         async with self._revoking:
-            task, self._assigned = self._assigned, None
-            if self.owned is None:
+            if meant is None or self.owned is not meant:
                 return
+            task, self._assigned = self._assigned, None
             if task is not None and not task.done():
                 task.cancel()
                 await asyncio.wait([task])
             if not self.is_over:
                 with _Recording(self):
                     await self._listener.revoked()
-            self.owned = None
+            if self.owned is meant:
+                self.owned = None
 
     def arrive(self, partition: TopicPartition, records: Sequence[Record]) -> None:
         """Deliver; the caller has seen that `ready` is set."""
@@ -89,9 +94,12 @@ class Guard:
             raise self._error
 
     async def _assign(self, assignment: Assignment) -> None:
+        async with self._revoking:
+            pass  # what was owned before is given back first
         with _Recording(self):
             await self._listener.assigned(assignment)
-        if not self.is_over:
+        # Not if it is being revoked: where a library swallows the cancellation this comes to its end all the same.
+        if not self.is_over and self._assigned is asyncio.current_task():
             self.ready.set()
             self._changed()
 

@@ -75,8 +75,10 @@ class Feed:
     async def revoke(self) -> None:
         """End the epoch: the listener finishes and forgets."""
         self.epoch += 1
+        epoch = self.epoch
         await self.guard.revoke()
-        self._begin(())
+        if self.epoch == epoch:  # nothing was assigned meanwhile
+            self._begin(())
 
     def position(self, partition: TopicPartition) -> int:
         """Everything below was given to the listener or never will be; 0 until the first fetch."""
