@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pokdeng.restore import closing_books
+from pokdeng.restore.fold import Fold
 from pokdeng.restore.reading import ends_of
 from tests.restore.filled import check_same_contents, filled, latest_ms
 from tests.restore.losses import checkpointed, restored_without_a_checkpoint
@@ -19,6 +20,7 @@ from tests.settlement.test_revision_edges import W_C
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pokdeng.ledger.restoring import RestoredBet
     from pokdeng.stream.port import Log, TopicPartition
     from pokdeng.wire import TopicKind
 
@@ -105,5 +107,41 @@ def test_a_bet_that_lay_open_over_a_checkpoint_is_restored_from_the_next(*, hour
             for from_checkpoint in (False, True):
                 store, _ = await filled(played.line, now_ms=latest_ms(played.line), from_checkpoint=from_checkpoint)
                 check_same_contents(store, played.line.store)
+
+    asyncio.run(run())
+
+
+class _Forgetting:
+    """A sink for which every round is over for too long."""
+
+    def finished(self, table_id: str, round_id: str, resume: bytes) -> bool:  # noqa: ARG002 - none is remembered
+        """Not remembered."""
+        return False
+
+    def bet(self, bet: RestoredBet, *, is_early: bool) -> None:
+        """Nothing may come."""
+        raise AssertionError(bet, is_early)
+
+
+def test_settlements_of_rounds_that_are_forgotten_are_not_kept() -> None:
+    """From a checkpoint on settlements are read from long before the decisions that they settle: hours of them."""
+
+    async def run() -> None:
+        async with scene() as played:
+            await played.play(FIVE_ACCOUNTS)
+            await played.play(SETTLED)
+            topics = played.line.topics
+            fold = Fold(_Forgetting())  # type: ignore[arg-type]  # what is asked of it
+            said = played.outputs()
+            fold.rounds_said([one for one in said if one.topic == topics.rounds])
+            fold.bets([one for one in said if one.topic == topics.settlements], moves=False)
+            assert fold.rounds
+            fold.sweep()
+            assert fold.rounds, "their decisions may be read behind them"
+            fold.sweep(drops_ends=True)
+            assert fold.rounds == {}
+            fold.bets([one for one in said if one.topic == topics.bet_decisions], moves=False)
+            fold.sweep(drops_ends=True)
+            assert len(fold.rounds) == 1, "a bet that was taken waits for its end"
 
     asyncio.run(run())

@@ -233,7 +233,7 @@ class Fold:
         self._pruned_ms = limit + self._keep_ms // 20
         self.finished = {key: known for key, known in self.finished.items() if known[0] >= limit}
 
-    def _end_round(self, key: RoundKey) -> None:
+    def _end_round(self, key: RoundKey, *, drops_ends: bool = False) -> None:
         """The bets of a finished round that are complete go to the sink; the rest may still be read."""
         bets = self.rounds.pop(key)
         _, is_remembered = self.finished[key]
@@ -242,20 +242,23 @@ class Fold:
             if self._strays:
                 self._strays.pop((*key, bet_id), None)
             if _is_half(entry):
-                left[bet_id] = entry
+                if is_remembered or not drops_ends or entry.ended is None:
+                    left[bet_id] = entry
             elif is_remembered and self._sink is not None:
                 self._sink.bet(restored_bet(entry), is_early=entry.is_early)
         if left:
             self.rounds[key] = left
 
-    def sweep(self) -> None:
+    def sweep(self, *, drops_ends: bool = False) -> None:
         """Let go of finished rounds of which every bet is complete, as far as it was read.
 
-        A round at a time: a ledger writes many bets of one round faster than one of many.
+        A round at a time: a ledger writes many bets of one round faster than one of many. `drops_ends`: rounds that are
+        not remembered go without waiting for how their bets began, for a checkpoint tells what stands.
         """
         for key in [key for key in self.rounds if key in self.finished]:
-            if not any(map(_is_half, self.rounds[key].values())):
-                self._end_round(key)
+            drops = drops_ends and not self.finished[key][1]
+            if not any(_is_half(entry) and not (drops and entry.ended) for entry in self.rounds[key].values()):
+                self._end_round(key, drops_ends=drops)
 
     def end(self) -> None:
         """Let go of all bets of finished rounds that are complete: so much was read that hardly more will come."""

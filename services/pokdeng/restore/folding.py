@@ -146,7 +146,7 @@ class Folding:
                 self._take(partition, records, early, moves=moves)
                 self._unswept += len(records)
                 if self._unswept >= SWEEP_EVERY_RECORDS:
-                    self._fold.sweep()
+                    self._fold.sweep(drops_ends=not moves)
                     self._unswept = 0
                 if self._sink is not None and self._sink.is_full:
                     await self._sink.write()
