@@ -27,7 +27,8 @@ class ShoeState:
     content: tuple[object, ...]
     gone: int
     copies: Counter[str]
-    is_last: bool = False
+    last_round: str | None = None
+    """Where its one cut card came."""
 
     @classmethod
     def started(cls, event: Event, content: tuple[object, ...]) -> ShoeState:

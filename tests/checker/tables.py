@@ -88,7 +88,7 @@ class Tables:
         if shoe is None:
             self._sink.dead(record, "unknown_shoe")
             return
-        if shoe is not self._newest[table] or shoe.is_last:
+        if shoe is not self._newest[table] or shoe.last_round is not None:
             self._sink.dead(record, "round_out_of_order")
             return
         before = self._last.get(table)
@@ -208,7 +208,9 @@ def _others(record: Rec, event: Event, state: RoundState) -> str | None:
     if state.ended is not None:
         return "round_out_of_order"
     if event["type"] == "cut_card_drawn":
-        state.shoe.is_last = True
+        if state.shoe.last_round not in (None, state.round_id):  # a shoe has one
+            return "round_out_of_order"
+        state.shoe.last_round = state.round_id
     else:
         state.is_paused = event["type"] == "round_paused"
     return None
