@@ -42,16 +42,22 @@ class Slow:
         raise ZeroDivisionError
 
 
+async def revoked_twice(listener: Slow) -> tuple[Guard, list[asyncio.Task[None]]]:
+    """A guard whose assignment is being revoked, by the first of two that ask for it."""
+    guard = Guard(listener)
+    guard.assign(ONE)
+    await guard.ready.wait()
+    revoking = [asyncio.create_task(guard.revoke()) for _ in range(2)]
+    await listener.is_in_revoked.wait()
+    return guard, revoking
+
+
 def test_nothing_may_be_delivered_once_revoking_began() -> None:
     """`ready` falls before the listener is called, and a second revocation waits for the first."""
 
     async def scenario() -> None:
         listener = Slow()
-        guard = Guard(listener)
-        guard.assign(ONE)
-        await guard.ready.wait()
-        revoking = [asyncio.create_task(guard.revoke()) for _ in range(2)]
-        await listener.is_in_revoked.wait()
+        guard, revoking = await revoked_twice(listener)
         assert not guard.ready.is_set()
         assert not any(task.done() for task in revoking)
         listener.may_go.set()
@@ -131,11 +137,7 @@ def test_what_is_assigned_while_something_is_revoked_is_owned_after_it() -> None
 
     async def scenario() -> None:
         listener = Slow()
-        guard = Guard(listener)
-        guard.assign(ONE)
-        await guard.ready.wait()
-        revoking = [asyncio.create_task(guard.revoke()) for _ in range(2)]
-        await listener.is_in_revoked.wait()
+        guard, revoking = await revoked_twice(listener)
         two = Assignment(partitions=ONE.partitions, generation=2)
         guard.assign(two)
         await asyncio.sleep(0.01)
