@@ -234,7 +234,10 @@ class Fold:
         self.finished = {key: known for key, known in self.finished.items() if known[0] >= limit}
 
     def _end_round(self, key: RoundKey, *, drops_ends: bool = False) -> None:
-        """The bets of a finished round that are complete go to the sink; the rest may still be read."""
+        """The bets of a finished round that are complete go to the sink; the rest may still be read.
+
+        `drops_ends`, of a round that is not remembered: an end is enough, and nothing waits for how its bet began.
+        """
         bets = self.rounds.pop(key)
         _, is_remembered = self.finished[key]
         left: dict[str, Entry] = {}
@@ -242,7 +245,7 @@ class Fold:
             if self._strays:
                 self._strays.pop((*key, bet_id), None)
             if _is_half(entry):
-                if is_remembered or not drops_ends or entry.ended is None:
+                if not (drops_ends and entry.ended):
                     left[bet_id] = entry
             elif is_remembered and self._sink is not None:
                 self._sink.bet(restored_bet(entry), is_early=entry.is_early)
