@@ -1,13 +1,15 @@
-"""The speaker: says batches, one after the other, while the engine folds the next.
+"""The speaker: says batches in their order, while the engine folds the next.
 
-In order: dead letters, decisions and settlements; when these are acknowledged, the rounds' own records, which are their
-commit marks; only then does the batch count as progress.
+Each in two steps: dead letters, decisions and settlements; when these are acknowledged, the rounds' own records, which
+are their commit marks. Only then does the batch count as progress. While the rounds of one batch are being said the
+facts of the next may be: two batches are on their way then, and never more.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import structlog
@@ -15,7 +17,7 @@ import structlog
 from pokdeng.stream.port import LogUnavailableError, RecordRefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.observer import Observer
@@ -28,7 +30,7 @@ SAID_WITHIN_S = 30.0
 
 
 class Speaker:
-    """One batch at a time. What goes wrong is raised by the next `say`, `said` or `check`."""
+    """What goes wrong is raised by the next `say`, `said` or `check`."""
 
     def __init__(
         self, log: Log, observer: Observer, wake: Callable[[], None], clock: Callable[[], float] = time.monotonic
@@ -38,32 +40,71 @@ class Speaker:
         self._transport = log
         self._observer = observer
         self._wake = wake
-        self._saying: asyncio.Task[None] | None = None
+        self._saying: list[asyncio.Task[None]] = []
+        """Of the batches that are on their way, the oldest first."""
+        self._facts_said = asyncio.Event()
+        """Whether the facts of the newest batch are acknowledged, or it failed."""
 
     @property
     def is_silent(self) -> bool:
         """Whether nothing is being said."""
-        return self._saying is None
+        return not self._saying
 
     async def say(self, batch: Batch) -> None:
-        """Begin to say a batch, once the one before is acknowledged."""
-        await self.said()
-        self._saying = asyncio.create_task(self._publish(batch))
-        self._saying.add_done_callback(lambda _: self._wake())
+        """Begin to say a batch, once the facts of the one before are acknowledged, and all of those before that."""
+        with self._or_none():
+            if self._saying:
+                await self._facts_said.wait()
+            if len(self._saying) > 1:
+                await asyncio.wait(self._saying[:1])
+            self.check()
+        before = self._saying[0] if self._saying else None
+        self._facts_said = asyncio.Event()
+        task = asyncio.create_task(self._publish(batch, self._facts_said, before))
+        task.add_done_callback(lambda _: self._wake())
+        self._saying.append(task)
 
     async def said(self) -> None:
         """Wait until everything is acknowledged."""
-        saying, self._saying = self._saying, None
-        if saying is not None:
-            await saying
+        with self._or_none():
+            if self._saying:
+                await asyncio.wait(self._saying)
+            self.check()
 
     def check(self) -> None:
-        """Raise what went wrong, if a batch has ended."""
-        if self._saying is not None and self._saying.done():
-            saying, self._saying = self._saying, None
-            saying.result()
+        """Let go of batches that are said; raise what went wrong with one."""
+        done = [task for task in self._saying if task.done()]
+        self._saying = [task for task in self._saying if not task.done()]
+        for task in done:
+            task.result()
 
-    async def _publish(self, batch: Batch) -> None:
+    @contextmanager
+    def _or_none(self) -> Iterator[None]:
+        """Where waiting is given up, or one batch failed, nothing more is said of any."""
+        try:
+            yield
+        except BaseException:
+            saying, self._saying = self._saying, []
+            for task in saying:
+                task.cancel()
+            raise
+
+    async def _publish(self, batch: Batch, facts_said: asyncio.Event, before: asyncio.Task[None] | None) -> None:
+        try:
+            await self._publish_facts(batch)
+        finally:
+            facts_said.set()
+        if before is not None:
+            await asyncio.wait([before])
+            before.result()
+        if batch.round_facts:
+            await self._transport.publish(batch.round_facts)
+        batch.acknowledge()
+        for partition, count in batch.records.items():
+            self._transport.done(count, partition)
+        self._observer.batch_said(batch)
+
+    async def _publish_facts(self, batch: Batch) -> None:
         waited_s = self._clock() - batch.applied_at
         if waited_s > SAID_WITHIN_S:
             raise LogUnavailableError(
@@ -74,12 +115,6 @@ class Speaker:
         if batch.facts:
             await self._transport.publish(batch.facts)
         self._observer.facts_said(batch)
-        if batch.round_facts:
-            await self._transport.publish(batch.round_facts)
-        batch.acknowledge()
-        for partition, count in batch.records.items():
-            self._transport.done(count, partition)
-        self._observer.batch_said(batch)
 
     async def _publish_dead_letters(self, batch: Batch) -> None:
         """Say them as they came; one that the broker refuses all the same goes truncated, with an alarm."""

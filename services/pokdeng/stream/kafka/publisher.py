@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aiokafka.errors import (
@@ -40,17 +41,19 @@ class _Refused(NamedTuple):
 
 
 class Publisher:
-    """One producer without compression; a second with, opened on first use.
+    """Producers, with compression and without: each is opened on first use, and serves one `publish` at a time.
 
-    A producer that failed is thrown away: its batches in flight end with it, and after a refused batch its sequence
-    numbers have a gap that the broker would refuse for ever.
+    A producer has one request under way to a broker, so what is published at the same time takes a producer each. One
+    that failed is thrown away: its batches in flight end with it, and after a refused batch its sequence numbers have a
+    gap that the broker would refuse for ever.
     """
 
     def __init__(self, settings: KafkaSettings) -> None:
         """Nothing is connected before the first batch."""
         self._settings = settings
-        self._producers: dict[str | None, Any] = {}
-        self._opening = asyncio.Lock()
+        self._resting: defaultdict[str | None, list[Any]] = defaultdict(list)
+        """By compression: those that serve nobody."""
+        self._open: list[Any] = []
 
     async def publish(self, batches: Mapping[TopicPartition, Sequence[Message]], compression: str | None) -> None:
         """Append per partition in order; return when all are acknowledged.
@@ -74,10 +77,12 @@ class Publisher:
                 for task in sending:
                     task.cancel()
                 await asyncio.gather(*sending, return_exceptions=True)
-                await self._discard(compression)
+                await self._discard(producer)
                 raise
             if refused:
-                await self._discard(compression)
+                await self._discard(producer)
+            else:
+                self._resting[compression].append(producer)
             for one in refused:
                 if one.messages == 1:
                     raise RecordRefusedError(one.partition, one.first, repr(one.error)) from one.error
@@ -86,8 +91,9 @@ class Publisher:
 
     async def close(self) -> None:
         """Close the connections."""
-        for compression in list(self._producers):
-            await self._discard(compression)
+        self._resting.clear()
+        for producer in list(self._open):
+            await self._discard(producer)
 
     async def _send(
         self,
@@ -117,28 +123,28 @@ class Publisher:
         return None
 
     async def _producer(self, compression: str | None) -> Any:
-        async with self._opening:
-            producer = self._producers.get(compression)
-            if producer is None:
-                producer = AIOKafkaProducer(
-                    **self._settings.client_arguments(),
-                    acks="all",
-                    enable_idempotence=True,
-                    compression_type=compression,
-                    max_batch_size=self._settings.max_batch_bytes,
-                    max_request_size=self._settings.max_batch_bytes + _REQUEST_OVERHEAD_BYTES,
-                )
-                with unavailable("opening a producer"), connecting(self._settings):
-                    async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
-                        await producer.start()
-                self._producers[compression] = producer
-            return producer
+        """One that serves nobody."""
+        if self._resting[compression]:
+            return self._resting[compression].pop()
+        producer = AIOKafkaProducer(
+            **self._settings.client_arguments(),
+            acks="all",
+            enable_idempotence=True,
+            compression_type=compression,
+            max_batch_size=self._settings.max_batch_bytes,
+            max_request_size=self._settings.max_batch_bytes + _REQUEST_OVERHEAD_BYTES,
+        )
+        with unavailable("opening a producer"), connecting(self._settings):
+            async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
+                await producer.start()
+        self._open.append(producer)
+        return producer
 
-    async def _discard(self, compression: str | None) -> None:
+    async def _discard(self, producer: Any) -> None:
         """Stop a producer with whatever it still holds: nothing of it may be sent later."""
-        producer = self._producers.pop(compression, None)
-        if producer is None:
+        if producer not in self._open:
             return
+        self._open.remove(producer)
         sending = producer._sender.sender_task  # noqa: SLF001 - has a contract test
         sending.cancel()
         await asyncio.wait([sending], timeout=_CLOSING_SECONDS)
