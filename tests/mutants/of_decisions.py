@@ -8,7 +8,7 @@ from pokdeng.events.reasons import BetReason
 from pokdeng.ledger import memory_decide
 from pokdeng.ledger.memory_decide import Decision
 from pokdeng.rounds import refusal_of_bet
-from pokdeng.settlement import betting, engine
+from pokdeng.settlement import betting
 from pokdeng.settlement.batch import Batch
 from pokdeng.settlement.betting import Betting
 from pokdeng.settlement.book import Book, Entry, Stray
@@ -111,14 +111,13 @@ def dead_letters_vanish(patch: pytest.MonkeyPatch) -> None:
 @mutant
 def notes_are_not_written(patch: pytest.MonkeyPatch) -> None:
     """What is refused without a book is said, but not remembered."""
-    apply = engine.Engine._apply
+    answered = Batch.answered
 
-    async def without(self: engine.Engine, batch: Any) -> None:
-        batch.notes.clear()
-        await apply(self, batch)
-        batch.notes.clear()
+    def without(self: Batch, answers: Any) -> None:
+        answered(self, answers)
+        self.notes.clear()
 
-    patch.setattr(engine.Engine, "_apply", without)
+    patch.setattr(Batch, "answered", without)
     patch.setattr(Betting, "_refuse_cancel", _refuse_cancel_without_note)
 
 

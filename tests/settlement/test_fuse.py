@@ -88,8 +88,9 @@ def engine_of(played: Scene) -> Engine:
 async def stormed(topic: str, key: str) -> Scene:
     """A scene with a fuse of 20 %, after a storm in partition 0 of a topic that opened it."""
     played = Scene()
+    played.line.fuse_share = 0.2
     await played.start()
-    engine_of(played).fuse = Fuse(0.2)
+    played.line.fuse_share = None  # those who come after it have none
     await played.play(FIVE_ACCOUNTS)
     await played.play(S1_R1)
     await a_storm(played, topic, key, LEAST_RECORDS + 100)

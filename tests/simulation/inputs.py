@@ -47,6 +47,8 @@ class Spec:
     credit_records: int
     step_s: float
     commit_every_s: float
+    shared_from: int
+    """With so much waiting a turn has two batches."""
     restart_s: float
     """How long after its end a worker is started again."""
     trouble_s: float
@@ -131,6 +133,7 @@ def spec_of(seed: int, *, can_lose: bool = True) -> Spec:
         held_ms=rare.choice((0, 0, 5, 40, 200, 1000)),
         holds=holds,
         jumps=jumps,
+        shared_from=random.Random(f"shares/{seed}").choice((0, 1, 6, 1_000)),
     )
 
 

@@ -66,6 +66,7 @@ class Life:
                 limits=Limits(),
                 group=group,
                 commit_every_s=spec.commit_every_s,
+                shared_from=spec.shared_from,
                 held_ms=spec.held_ms,
                 quiet_ms=QUIET_MS,
                 correction_window_ms=spec.correction_window_ms,

@@ -51,6 +51,26 @@ def test_a_refused_message_is_named(open_world: OpenWorld) -> None:
     played(open_world, scenario)
 
 
+def test_what_is_published_at_the_same_time_fails_by_itself(open_world: OpenWorld) -> None:
+    """A refusal ends nothing but its own publish."""
+
+    async def scenario(world: World) -> None:
+        await world.create(letters=1, rounds=1, max_message_bytes=5000)
+        letters, rounds = TopicPartition(world.topic("letters"), 0), TopicPartition(world.topic("rounds"), 0)
+        log = world.log("letters")
+        for number in range(10):
+            refused, said = await asyncio.gather(
+                log.publish({letters: [Message(b"k", b"x" * 6000, [])]}),
+                log.publish({rounds: [Message(b"k", b"%d" % number, [])]}),
+                return_exceptions=True,
+            )
+            assert isinstance(refused, RecordRefusedError)
+            assert said is None
+        assert [record.value for record in await log.read(rounds, 0, 10)] == [b"%d" % number for number in range(10)]
+
+    played(open_world, scenario)
+
+
 def test_a_range_is_read_outside_of_the_group(open_world: OpenWorld) -> None:
     """Exactly the offsets asked for that are still kept, whatever the group does."""
 

@@ -11,6 +11,7 @@ from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_store import MemoryStore
 from pokdeng.rounds import CORRECTION_WINDOW_MS
 from pokdeng.settlement.engine import Engine
+from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.house import House
 from pokdeng.settlement.limits import Limits
 from pokdeng.settlement.observer import SilentObserver
@@ -64,6 +65,9 @@ class Line:
         self.limits = limits or Limits()
         self.quiet_ms = 0
         self.held_ms = 600_000
+        self.fuse_share: float | None = None
+        self.shared_from = 0
+        """A turn has two batches wherever it can: workers of the simulation mostly have one."""
         self.observer: Observer = SilentObserver()
         """Whom workers tell what they did; those started from now on."""
         self.new_ledger = ledger or (lambda: MemoryLedger(self.store))
@@ -125,6 +129,8 @@ class Line:
             group=group,
             clock=lambda: time.monotonic() + self._elapsed_s,
             now_ms=self.broker._clock_ms,
+            shared_from=self.shared_from,
+            fuse=Fuse(self.fuse_share),
         )
         await log.start(engine)
         return RunningWorker(self, log, ledger, engine, group)

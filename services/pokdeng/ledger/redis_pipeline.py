@@ -41,7 +41,7 @@ _PASSING_PREFIXES: Final = ("BUSY", "LOADING", "MISCONF", "NOREPLICAS", "OOM")
 
 
 class RedisPipeline:
-    """One connection's worth of pipelines; one task at a time."""
+    """One connection's worth of pipelines, one after the other: a task that comes meanwhile waits for its turn."""
 
     def __init__(
         self, address: RedisSettings | str, *, timeout_ms: int, retry_budget_ms: int, replicas: int = 0
@@ -54,6 +54,7 @@ class RedisPipeline:
         self._retry_budget_ms = retry_budget_ms
         self._copies: Command | None = ("WAIT", replicas, timeout_ms // 2) if replicas else None
         self._nodes = RedisNodes(settings, timeout_ms=timeout_ms)
+        self._turn = asyncio.Lock()
 
     async def close(self) -> None:
         """Close connections. Idempotent."""
@@ -65,6 +66,10 @@ class RedisPipeline:
         Raises LedgerUnavailableError when the retry budget is used up, LedgerCorruptError where a key is of another
         type, LedgerError for any other refusal.
         """
+        async with self._turn:
+            return await self._send(commands, is_copied=is_copied)
+
+    async def _send(self, commands: Sequence[Command], *, is_copied: bool) -> list[Any]:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._retry_budget_ms / 1000
         pause_s = _FIRST_PAUSE_S

@@ -2,20 +2,25 @@
 
 One loop for all partitions of a worker, for batches are what makes it fast. In order: ask for the ends that the merges
 wait for; read; recall; fold; apply to the ledger; remember what was refused; say facts and dead letters; when these
-are acknowledged, say the rounds; only then count it as progress. What a batch says is sent while the next is folded,
-one batch at a time. Any failure stops the worker with nothing more committed.
+are acknowledged, say the rounds; only then count it as progress. What a batch says is sent while the next is folded;
+where much is waiting, the ledger has one half of the partitions' records while the other is folded. Any failure stops
+the worker with nothing more committed.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
 from pokdeng.ledger.port import LedgerLostError
+from pokdeng.settlement.barriers import ask_ends
 from pokdeng.settlement.batch import Batch
+from pokdeng.settlement.carrying import Carrier
 from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.loss import Loss
 from pokdeng.settlement.owned import Owned
@@ -28,13 +33,14 @@ from pokdeng.settlement.revising import begin_due
 from pokdeng.settlement.speaker import Speaker
 from pokdeng.settlement.takeover import all_or_nothing, check_same_log, starting_offsets
 from pokdeng.settlement.watchdog import places_of
-from pokdeng.stream.merge import FIRST, SECOND, Merge
+from pokdeng.stream.merge import FIRST, SECOND
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pokdeng.ledger.port import Ledger
+    from pokdeng.settlement.cashier import Cashier
     from pokdeng.settlement.desk import Desk
     from pokdeng.settlement.house import House
     from pokdeng.settlement.observer import Observer
@@ -53,6 +59,18 @@ REVOKE_WITHIN_S = 3.0
 LEASES_EVERY_S = 5.0
 LEDGER_ANSWERS_WITHIN_S = 1.0
 """A call of the ledger that lasts longer makes the worker not ready while it does."""
+SHARED_FROM = 500
+"""With so many records waiting, or so much done in the last turn, a turn has two batches, see `Carrier`. Two small ones
+would cost more than they gain."""
+
+
+class Share(NamedTuple):
+    """Whose records make one batch."""
+
+    desks: list[Desk]
+    cashiers: list[Cashier]
+    is_all: bool = True
+    """Whether there is no other in its turn: corrections are begun in such a one only."""
 
 
 class Engine:
@@ -70,11 +88,13 @@ class Engine:
         now_ms: Callable[[], int] = wall_ms,
         commit_every_s: float = COMMIT_EVERY_S,
         fuse: Fuse | None = None,
+        shared_from: int = SHARED_FROM,
     ) -> None:
         """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds; `now_ms` since the epoch."""
         self.fuse = fuse or Fuse()
         self._clock = clock
         self._commit_every_s = commit_every_s
+        self._shared_from = shared_from
         self._now_ms = now_ms
         self._transport = log
         self._ledger = ledger
@@ -86,6 +106,7 @@ class Engine:
         self._turn = asyncio.Lock()
         """Held while the ledger is used: by the loop's turn, or by what an assignment does."""
         self._speaker = Speaker(log, observer, self._wake.set, clock)
+        self._carrier = Carrier(ledger, self._speaker, observer, self.fuse, clock, lambda: self.owned.sources)
         self._progress = Progress(log, ledger, house)
         self._loss = Loss(log, ledger, house, observer, clock=clock, now_ms=now_ms)
         self._read_before: dict[TopicPartition, int] = {}
@@ -95,7 +116,6 @@ class Engine:
         self._is_stopping = False
         self._has_failed = False
         self._is_paused = False
-        self._ledger_asked_at: float | None = None
         self._turned_at = clock()
         self.is_recovered = False
         """Whether partitions are assigned and what was said of their rounds is known again."""
@@ -194,7 +214,7 @@ class Engine:
                     await self._lose(lost)
                     continue
                 finally:
-                    self._ledger_asked_at = None
+                    self._carrier.asked_at = None
             if records is not None:
                 is_small = records < SMALL_BATCH_RECORDS
                 await asyncio.sleep(max(0.0, self._turned_at + TURN_S - self._clock()) if is_small else 0)
@@ -251,7 +271,7 @@ class Engine:
         """Reasons why owned partitions are not worked on now."""
         if self._loss.is_restoring:
             return [f"ledger: {self._loss.says}"]
-        asked_at = self._ledger_asked_at
+        asked_at = self._carrier.asked_at
         waits_s = 0.0 if asked_at is None else self._clock() - asked_at
         silent = [f"the ledger has not answered for {waits_s:.1f} s"] if waits_s > LEDGER_ANSWERS_WITHIN_S else []
         return [*silent, *self.fuse.open.values()]
@@ -280,28 +300,35 @@ class Engine:
     async def _do_turn(self) -> tuple[int | None, float]:
         """One turn: how many records it took (None: nothing was done), and when the next is due if nothing arrives."""
         self._speaker.check()
-        now = self._clock()
-        due = await self._ask_ends(now)
-        batch = await self._fold()
-        if not batch.is_empty:
-            await self._apply(batch)
-            await self._speaker.say(batch)
+        desks = self._taken_desks()
+        due = await ask_ends(self._transport, self._house.topics, desks, self._clock) or math.inf
+        batches = await self._carrier.carry([partial(self._fold, share) for share in self._shares(desks)])
         now = self._clock()
         if now >= self._next_commit:
             self._next_commit = now + self._commit_every_s
             await self._progress.tick(self.owned.desks, self.owned.cashiers)
         if now >= self._next_leases and self.owned.sources:
             self._next_leases = now + LEASES_EVERY_S
-            self._ledger_asked_at = now
+            self._carrier.asked_at = now
             await self._ledger.renew(self.owned.sources)
-        records = None if batch.is_empty else sum(batch.records.values())
+        records = sum(count for batch in batches for count in batch.records.values()) if batches else None
         return records, min(due, self._next_commit)
 
-    async def _fold(self) -> Batch:
+    def _shares(self, desks: list[Desk]) -> list[Share]:
+        """Whose records make a batch: all, or halves where much is to be done; see `Carrier`."""
+        topic = self._house.topics.funds
+        cashiers = [one for one in self.owned.cashiers if TopicPartition(topic, one.partition) not in self.fuse.open]
+        is_plain = not any(desk.revisions for desk in self.owned.desks)
+        waiting = sum(desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND) for desk in desks)
+        if len(desks) > 1 and is_plain and max(waiting, self._carrier.load) >= self._shared_from:
+            return [Share(desks[::2], cashiers, is_all=False), Share(desks[1::2], [], is_all=False)]
+        return [Share(desks, cashiers)]
+
+    async def _fold(self, share: Share) -> Batch:
         batch = Batch(self._house.voice, self._read_before)
-        if any(desk.revisions for desk in self.owned.desks):
+        desks, cashiers, is_all = share
+        if is_all and any(desk.revisions for desk in self.owned.desks):
             await begin_due(self._ledger, self.owned.desks, batch, self._house, self._clock())
-        desks = self._taken_desks()
         if desks:
             limit = max(BATCH_RECORDS // 8, BATCH_RECORDS // len(desks))
             reads_of = [(desk, desk.read(limit)) for desk in desks]
@@ -309,57 +336,11 @@ class Engine:
             now = self._clock()
             for desk, reads in reads_of:
                 desk.fold(batch, reads, memory, now)
-        for cashier in self.owned.cashiers:
-            if TopicPartition(self._house.topics.funds, cashier.partition) not in self.fuse.open:
-                cashier.fold(batch, BATCH_RECORDS)
+        for cashier in cashiers:
+            cashier.fold(batch, BATCH_RECORDS)
         return batch
 
     def _taken_desks(self) -> list[Desk]:
         """The desks whose records are taken: all but those of which the fuse is open."""
         stopped = {place.partition for place in self.fuse.open if place.topic != self._house.topics.funds}
         return [desk for desk in self.owned.desks if desk.partition not in stopped]
-
-    async def _apply(self, batch: Batch) -> None:
-        if batch.revisions:
-            self._ledger_asked_at = self._clock()
-            batch.revised(await self._ledger.revise(batch.revisions))
-            self._ledger_asked_at = None
-        if batch.operations:
-            began = self._ledger_asked_at = self._clock()
-            answers = await self._ledger.apply(batch.operations)
-            self._ledger_asked_at = None
-            self._observer.ledger_called(self._clock() - began)
-        else:
-            answers = []
-            if batch.has_decided and not batch.notes:  # by what was read: is it still there, and ours?
-                await self._ledger.renew(self.owned.sources)
-        batch.applied_at = self._clock()
-        batch.answered(answers)
-        if self.fuse.is_there:
-            self.fuse.count(batch.records, batch.dead_by_partition(), self._clock())
-        if batch.notes:
-            await self._ledger.remember(batch.notes)
-
-    async def _ask_ends(self, now: float) -> float:
-        """Ask for the ends that merges wait for, all at once; when to ask next where it is too early."""
-        topics = self._house.topics
-        due = now + COMMIT_EVERY_S
-        asked: dict[TopicPartition, tuple[Merge, int]] = {}
-        for desk in self._taken_desks():
-            merge = desk.merge
-            for side, topic in ((FIRST, topics.table_events), (SECOND, topics.bets)):
-                merge.consumed(side, self._transport.position(TopicPartition(topic, desk.partition)))
-            ask = merge.needs_barrier()
-            if ask is None:
-                continue
-            if ask.not_before > now:
-                due = min(due, ask.not_before)
-                continue
-            topic = topics.bets if ask.side == SECOND else topics.table_events
-            asked[TopicPartition(topic, desk.partition)] = (merge, ask.side)
-        if asked:
-            asked_at = self._clock()
-            ends = await self._transport.end_offsets(list(asked))
-            for partition, (merge, side) in asked.items():
-                merge.barrier(side, ends[partition], asked_at)
-        return due

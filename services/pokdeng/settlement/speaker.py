@@ -52,35 +52,41 @@ class Speaker:
 
     async def say(self, batch: Batch) -> None:
         """Begin to say a batch, once the facts of the one before are acknowledged, and all of those before that."""
-        with self._or_none():
+        with self._or_nothing():
             if self._saying:
                 await self._facts_said.wait()
             if len(self._saying) > 1:
                 await asyncio.wait(self._saying[:1])
-            self.check()
+        self.check()
         before = self._saying[0] if self._saying else None
         self._facts_said = asyncio.Event()
         task = asyncio.create_task(self._publish(batch, self._facts_said, before))
-        task.add_done_callback(lambda _: self._wake())
+        task.add_done_callback(self._done)
         self._saying.append(task)
 
     async def said(self) -> None:
         """Wait until everything is acknowledged."""
-        with self._or_none():
+        with self._or_nothing():
             if self._saying:
                 await asyncio.wait(self._saying)
-            self.check()
+        self.check()
 
     def check(self) -> None:
-        """Let go of batches that are said; raise what went wrong with one."""
-        done = [task for task in self._saying if task.done()]
+        """Let go of batches that are said; raise what went wrong with one, and say nothing more of the other."""
+        with self._or_nothing():
+            for task in self._saying:
+                if task.done():
+                    task.result()
         self._saying = [task for task in self._saying if not task.done()]
-        for task in done:
-            task.result()
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled():
+            task.exception()  # it is asked for here, though nobody may ask any more
+        self._wake()
 
     @contextmanager
-    def _or_none(self) -> Iterator[None]:
-        """Where waiting is given up, or one batch failed, nothing more is said of any."""
+    def _or_nothing(self) -> Iterator[None]:
+        """Where waiting is given up, or one batch has failed, nothing more is said."""
         try:
             yield
         except BaseException:

@@ -19,7 +19,7 @@ from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableE
 from pokdeng.restore.books_said import BooksReader
 from pokdeng.rounds import CORRECTION_WINDOW_MS
 from pokdeng.rules import RULESET
-from pokdeng.settlement.engine import COMMIT_EVERY_S, Engine
+from pokdeng.settlement.engine import COMMIT_EVERY_S, SHARED_FROM, Engine
 from pokdeng.settlement.expectation import expectation
 from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.house import House
@@ -63,6 +63,8 @@ class WorkerSettings:
     remember_ms: int = 26 * 3_600_000
     correction_window_ms: int = CORRECTION_WINDOW_MS
     commit_every_s: float = COMMIT_EVERY_S
+    shared_from: int = SHARED_FROM
+    """As `pokdeng.settlement.engine.SHARED_FROM`."""
     held_ms: int = 600_000
     """A round that is held for so long, by broker time, keeps nothing of the log any more."""
     quiet_ms: int = 30_000
@@ -206,6 +208,7 @@ class Worker:
             clock=self._clock,
             now_ms=self._now_ms,
             commit_every_s=self._settings.commit_every_s,
+            shared_from=self._settings.shared_from,
         )
         standing = self._standing = Standing(self._transport, topics, engine, clock_ms=self._now_ms)
         for topic in topics.inputs:

@@ -1,0 +1,168 @@
+"""Two batches on their way: said while the rounds of the other are, folded while the ledger has the other."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pokdeng.stream.merge import FIRST, SECOND
+from pokdeng.stream.port import LogUnavailableError
+from pokdeng.wire import TopicKind
+from tests.settlement.scene import Scene, scene
+from tests.settlement.table_talk import FIVE_ACCOUNTS
+from tests.settlement.test_together import BETS, DEPOSITS, TABLES, at_every_table
+
+if TYPE_CHECKING:
+    from tests.support.line import RunningWorker
+
+ONE_ROUND = """
+shoe S-2 2h at T-2
+open R-2 in S-2 at T-2
+shoe S-1 2h
+open R-1
+bet b1 A-1 player_1 1000
+close R-1
+deal R-1 W but banker 2
+"""
+THE_LAST_CARD = "card R-1 banker 2 3d"
+
+
+class HeldRounds:
+    """Holds what a worker says on `rounds` until it is let go, or made to fail."""
+
+    def __init__(self, played: Scene) -> None:
+        """From now on."""
+        assert played.worker is not None
+        self.reached = asyncio.Event()
+        self._over = asyncio.Event()
+        self._error: Exception | None = None
+        topic = played.line.topics.rounds
+        publish = played.worker.log.publish
+
+        async def held(batches: Any, *, compressed: bool = False) -> None:
+            if any(partition.topic == topic for partition in batches):
+                self.reached.set()
+                await self._over.wait()
+                if self._error is not None:
+                    raise self._error
+            await publish(batches, compressed=compressed)
+
+        played.worker.log.publish = held  # type: ignore[method-assign]
+
+    def end(self, error: Exception | None = None) -> None:
+        """Let them go, or fail."""
+        self._error = error
+        self._over.set()
+
+
+async def a_while() -> None:
+    """Enough for whatever can be done."""
+    for _ in range(200):
+        await asyncio.sleep(0)
+
+
+def progress(worker: RunningWorker) -> list[int]:
+    """The next bets to be acknowledged."""
+    return [desk.next_bet for desk in worker.engine.owned.desks]
+
+
+async def with_held_rounds(played: Scene) -> HeldRounds:
+    """A round has ended, and its record is on its way."""
+    await played.play(FIVE_ACCOUNTS)
+    await played.play(ONE_ROUND)
+    rounds = HeldRounds(played)
+    played.say(THE_LAST_CARD)
+    async with asyncio.timeout(10):
+        await rounds.reached.wait()
+    return rounds
+
+
+def test_facts_do_not_wait_for_the_rounds_of_the_batch_before() -> None:
+    """But the batch counts only after them; and the one behind it waits for both."""
+
+    async def play() -> None:
+        async with scene() as played:
+            rounds = await with_held_rounds(played)
+            assert played.worker is not None
+            before = progress(played.worker)
+            played.say("bet b2 A-2 player_1 1000 at T-2 of R-2")
+            await played.worker.until(lambda: "b2" in "".join(played.facts()))
+            played.say("bet b3 A-3 player_1 1000 at T-2 of R-2")
+            await a_while()
+            assert not played.about("b3")
+            assert not played.facts(TopicKind.ROUNDS)
+            assert progress(played.worker) == before
+            rounds.end()
+            await played.caught_up()
+            assert played.about("b3")
+            assert len(played.facts(TopicKind.ROUNDS)) == 1
+            await played.play("void R-2 at T-2")
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_rounds_that_are_not_said_are_said_after_what_was_said_behind_them(*, is_killed: bool) -> None:
+    """The process ends with nothing of either batch committed; the next one says what is missing, in the same words."""
+
+    async def play() -> None:
+        async with scene() as played:
+            rounds = await with_held_rounds(played)
+            worker = played.worker
+            assert worker is not None
+            committed = played.committed(TopicKind.BETS)
+            played.say("bet b2 A-2 player_1 1000 at T-2 of R-2")
+            await worker.until(lambda: "b2" in "".join(played.facts()))
+            if is_killed:
+                await played.kill()
+            else:
+                rounds.end(LogUnavailableError("no answer"))
+                assert isinstance(await worker.failure(), LogUnavailableError)
+                played.worker = None
+            assert played.committed(TopicKind.BETS) == committed
+            assert not played.facts(TopicKind.ROUNDS)
+            await played.start()
+            await played.caught_up()
+            assert len(played.facts(TopicKind.ROUNDS)) == 1
+            await played.play("void R-2 at T-2")
+
+    asyncio.run(play())
+
+
+def test_one_half_is_folded_while_the_ledger_has_the_other() -> None:
+    """And the ledger has one call at a time."""
+    held, reached, asked = asyncio.Event(), asyncio.Event(), [0, 0]
+
+    async def begins(name: str, _bucket: int) -> None:
+        if name == "apply":
+            asked[0] += 1
+            asked[1] = max(asked)
+            reached.set()
+            await held.wait()
+
+    async def ends(name: str, _bucket: int) -> None:
+        if name == "apply":
+            asked[0] -= 1
+
+    async def play() -> None:
+        async with scene(partitions=4) as played:
+            await played.play(DEPOSITS)
+            await played.play(f"{at_every_table('shoe S-1 2h')}\n{at_every_table('open R-1')}")
+            assert played.worker is not None
+            desks = played.worker.engine.owned.desks
+            played.line.store.before, played.line.store.after = begins, ends
+            played.say(BETS)
+            async with asyncio.timeout(10):
+                await reached.wait()
+            await a_while()
+            assert not any(desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND) for desk in desks)
+            assert not played.facts(TopicKind.BET_DECISIONS)
+            held.set()
+            await played.caught_up()
+            assert len(played.facts(TopicKind.BET_DECISIONS)) == len(TABLES)
+            assert asked == [0, 1]
+            await played.play(at_every_table("void R-1"))
+
+    asyncio.run(play())
