@@ -305,7 +305,7 @@ CATALOGUE: Final = (
         Kind.HISTOGRAM,
         (),
         Part.LEDGER,
-        "One batch applied to the ledger.",
+        "One batch applied to the ledger; where much is waiting, with the folding meanwhile.",
     ),
     Metric(
         "recoveries",

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 _log = structlog.get_logger(__name__)
 
 SAID_WITHIN_S = 30.0
-"""What was decided earlier is not begun to be said: whoever took the sources over counts on it (`House.quiet_ms`)."""
+"""Of what was decided earlier nothing more is begun to be said: whoever took the sources over counts on it
+(`House.quiet_ms`)."""
 
 
 class Speaker:
@@ -104,6 +105,7 @@ class Speaker:
             await asyncio.wait([before])
             before.result()
         if batch.round_facts:
+            self._check_time(batch)
             await self._transport.publish(batch.round_facts)
         batch.acknowledge()
         for partition, count in batch.records.items():
@@ -111,16 +113,20 @@ class Speaker:
         self._observer.batch_said(batch)
 
     async def _publish_facts(self, batch: Batch) -> None:
+        if batch.dead_letters:
+            self._check_time(batch)
+            await self._publish_dead_letters(batch)
+        if batch.facts:
+            self._check_time(batch)
+            await self._transport.publish(batch.facts)
+        self._observer.facts_said(batch)
+
+    def _check_time(self, batch: Batch) -> None:
         waited_s = self._clock() - batch.applied_at
         if waited_s > SAID_WITHIN_S:
             raise LogUnavailableError(
                 f"what was decided {waited_s:.0f} s ago is not said any more: others may have gone on"
             )
-        if batch.dead_letters:
-            await self._publish_dead_letters(batch)
-        if batch.facts:
-            await self._transport.publish(batch.facts)
-        self._observer.facts_said(batch)
 
     async def _publish_dead_letters(self, batch: Batch) -> None:
         """Say them as they came; one that the broker refuses all the same goes truncated, with an alarm."""
