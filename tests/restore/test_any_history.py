@@ -16,7 +16,7 @@ from pokdeng.ledger.port import Hold, Refuse, Settle, Status, Transfer, Withdraw
 from pokdeng.restore.filling import Filling
 from pokdeng.restore.fold import Fold
 from pokdeng.settlement.past import Past
-from pokdeng.stream.memory.broker import MemoryRecord
+from pokdeng.stream.port import LogRecord
 from tests.ledger.test_twins import FUNDS_OF, Player
 from tests.ledger.world import TABLES
 
@@ -124,7 +124,7 @@ class History:
         again = told + self.random.sample(told, len(told) // 3)
         self.random.shuffle(again)
         for fact in again:
-            record = MemoryRecord("facts", 0, 0, NOW_MS, None, json.dumps(fact).encode(), ())
+            record = LogRecord("facts", 0, 0, NOW_MS, None, json.dumps(fact).encode(), ())
             (fold.funds if "transfer_id" in fact else fold.bets)([record])
         await filling.finish(fold.standing(), _quietly)
         await restoring.put_accounts(list(fold.accounts()))

@@ -7,20 +7,20 @@ import pytest
 from pokdeng.events.reasons import DeadLetterReason
 from pokdeng.settlement import keys
 from pokdeng.settlement.keys import KeyCheck
-from pokdeng.stream.memory import MemoryRecord
 from pokdeng.stream.partitioner import partition_for
+from pokdeng.stream.port import LogRecord
 from pokdeng.wire import MalformedRecordError
 
 COUNT = 12
 HOME = partition_for(b"T-1", COUNT)
 
 
-def record(key: bytes | None, partition: int = HOME) -> MemoryRecord:
+def record(key: bytes | None, partition: int = HOME) -> LogRecord:
     """A record under a key."""
-    return MemoryRecord("pokdeng.bets.v1", partition, 0, 0, key, b"{}", ())
+    return LogRecord("pokdeng.bets.v1", partition, 0, 0, key, b"{}", ())
 
 
-def reason_of(check: KeyCheck, found: MemoryRecord, named: str = "T-1") -> DeadLetterReason | None:
+def reason_of(check: KeyCheck, found: LogRecord, named: str = "T-1") -> DeadLetterReason | None:
     """Why a record is refused, None where it is not."""
     try:
         check.check(found, named)

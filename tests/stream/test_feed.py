@@ -10,8 +10,7 @@ import pytest
 from pokdeng.stream.credits import Credits
 from pokdeng.stream.guard import Guard
 from pokdeng.stream.kafka.feed import Feed, Fetched
-from pokdeng.stream.memory import MemoryRecord
-from pokdeng.stream.port import Assignment, LogError, TopicPartition
+from pokdeng.stream.port import Assignment, LogError, LogRecord, TopicPartition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +42,7 @@ class Arrivals:
 
 def fetched(generation: int, start: int, end: int) -> Fetched:
     """A fetch that brought the bets from `start` to `end`."""
-    records = [MemoryRecord("bets", 0, offset, 1, None, None, ()) for offset in range(start, end)]
+    records = [LogRecord("bets", 0, offset, 1, None, None, ()) for offset in range(start, end)]
     return Fetched(generation=generation, records={BETS: records}, before={BETS: start}, after={BETS: end})
 
 

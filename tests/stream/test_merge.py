@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pokdeng.stream.memory import MemoryRecord
 from pokdeng.stream.merge import FIRST, SECOND, Ask, Merge
+from pokdeng.stream.port import LogRecord
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 GRACE = 0.002
 
 
-def record(side: int, offset: int, timestamp: int) -> MemoryRecord:
+def record(side: int, offset: int, timestamp: int) -> LogRecord:
     """A record of one side; nothing but its place and time matters."""
-    return MemoryRecord("events" if side == FIRST else "bets", 0, offset, timestamp, None, None, ())
+    return LogRecord("events" if side == FIRST else "bets", 0, offset, timestamp, None, None, ())
 
 
-def records(side: int, *timestamps: int) -> list[MemoryRecord]:
+def records(side: int, *timestamps: int) -> list[LogRecord]:
     """Records of one side from offset 0 on."""
     return [record(side, offset, timestamp) for offset, timestamp in enumerate(timestamps)]
 
@@ -168,7 +168,7 @@ class Simulation:
 
     merge: Merge = field(default_factory=lambda: Merge(grace=GRACE))
     now_us: int = 0
-    logs: tuple[list[MemoryRecord], list[MemoryRecord]] = field(default_factory=lambda: ([], []))
+    logs: tuple[list[LogRecord], list[LogRecord]] = field(default_factory=lambda: ([], []))
     ends: list[int] = field(default_factory=lambda: [0, 0])
     positions: list[int] = field(default_factory=lambda: [0, 0])
     order: list[tuple[int, Record]] = field(default_factory=list)

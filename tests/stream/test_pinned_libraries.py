@@ -38,10 +38,10 @@ from faust.types import TP, ConsumerMessage
 from pokdeng.stream import port
 from pokdeng.stream.kafka.admin import committed_in
 from pokdeng.stream.kafka.connecting import ATTEMPTS
-from pokdeng.stream.kafka.fetching import KafkaRecord, _unpacked, let_go
+from pokdeng.stream.kafka.fetching import _unpacked, let_go
 from pokdeng.stream.kafka.lenient import KeptRecords
 from pokdeng.stream.kafka.publisher import _fill
-from pokdeng.stream.port import Message
+from pokdeng.stream.port import LogRecord, Message
 from tests.stream.spoilt import spoilt_batch
 
 
@@ -191,7 +191,7 @@ def test_records_are_those_of_the_fetcher_from_the_wanted_offset_on() -> None:
     held = _Held(raw, 1)
     found = _unpacked(held, 100)
     assert [one._asdict() for one in found] == [
-        {name: getattr(one, name) for name in KafkaRecord._fields} | {"headers": headers} for one in usual
+        {name: getattr(one, name) for name in LogRecord._fields} | {"headers": headers} for one in usual
     ]
     assert [one.offset for one in found] == [1, 2]
     assert not held.has_more()

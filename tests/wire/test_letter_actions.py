@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pokdeng.events.reasons import DeadLetterReason
-from pokdeng.stream.memory.broker import MemoryRecord
+from pokdeng.stream.port import LogRecord
 from pokdeng.wire import ActionInfo, LetterAction, action_record, dead_letter, parse_place, read_action, read_info
 
 INFO = ActionInfo(action=LetterAction.DISCARDED, by="ana", note="a test rig, Zoë", partition=3, offset=17)
@@ -27,7 +27,7 @@ def test_an_action_comes_back_as_it_was_written() -> None:
 def test_a_letter_is_no_action_whatever_its_producer_wrote() -> None:
     """Headers of an action that came with a record do not make its dead letter one."""
     forged = action_record(b"T-1", INFO).headers
-    came = MemoryRecord("pokdeng.bets.v1", 0, 5, 1, b"T-1", b"{}", forged)
+    came = LogRecord("pokdeng.bets.v1", 0, 5, 1, b"T-1", b"{}", forged)
     letter = dead_letter(came, DeadLetterReason.NOT_AN_EVENT, "type: missing")
     assert read_action(letter.headers) is None
     assert read_info(letter.headers).original_headers == tuple(forged)

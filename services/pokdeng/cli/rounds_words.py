@@ -83,8 +83,8 @@ def late_text(late_ms: int) -> str:
 def place_text(record: Record) -> str:
     """Where a record lies, in short.
 
-    >>> from pokdeng.stream.memory.broker import MemoryRecord
-    >>> place_text(MemoryRecord("pokdeng.bets.v1", 3, 17, 0, None, None, ()))
+    >>> from pokdeng.stream.port import LogRecord
+    >>> place_text(LogRecord("pokdeng.bets.v1", 3, 17, 0, None, None, ()))
     'bets 3:17'
     """
     return f"{short_topic(record.topic)} {record.partition}:{record.offset}"

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pokdeng.events.ids import AccountId, BetId, Minor, TableId
     from pokdeng.events.inputs import BetPlaced
     from pokdeng.events.reasons import CancelReason
-    from pokdeng.rounds import Round, Shoe, Table
+    from pokdeng.rounds import Cancelled, Completed, Round, Shoe, Table
     from pokdeng.settlement.voice import RoundTexts
 
 PENDING, TAKEN, REFUSED, WITHDRAWN = range(4)
@@ -70,6 +70,14 @@ class Ending:
     shoe: Shoe
     table: Table | None
     """The whole table right after it, if no other round of it was going on but held ones."""
+
+    @property
+    def at(self) -> Cancelled | Completed:
+        """What ended it."""
+        end = self.round.cancelled or self.round.completed
+        if end is None:
+            raise ValueError(f"round {self.round.round_id} has not ended")
+        return end
 
 
 class Book:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pokdeng.events.ids import Cause, EventId, Timestamp
 from pokdeng.events.outputs import RoundRefunded, RoundSettled
 from pokdeng.ledger.port import LedgerCorruptError, Settle, Status
-from pokdeng.rounds import Cancelled, Completed, result_of
+from pokdeng.rounds import Cancelled, result_of
 from pokdeng.rules import RULESET, Bet
 from pokdeng.settlement import tally
 from pokdeng.settlement.counting import count_refunds, count_round
@@ -80,10 +80,7 @@ class Closing:
         self._ending = ending
         self._on_said = on_said
         self._snapshot = snapshot
-        end = ending.round.cancelled or ending.round.completed
-        if end is None:
-            raise ValueError(f"round {book.round_id} of {book.table_id} has not ended")
-        self._at: Cancelled | Completed = end
+        self._at = end = ending.at
         is_refund = isinstance(end, Cancelled)
         self._result: Result | None = None if is_refund else result_of(ending.round.places)
         event_type = "bet_refunded" if is_refund else "bet_settled"

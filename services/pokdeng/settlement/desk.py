@@ -256,8 +256,7 @@ class Desk:
         if book in self._waiting:
             self._waiting.remove(book)
         book.is_closing = True
-        end = ending.round.cancelled or ending.round.completed
-        if end is None or self._is_before_another(book, end.mark.offset):
+        if self._is_before_another(book, ending.at.mark.offset):
             ending = Ending(ending.round, ending.shoe, None)
         Closing(
             self._batch, self._house, self.source, self.partition, book, ending, self._said, self.aside.snapshot

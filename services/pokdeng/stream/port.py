@@ -22,7 +22,7 @@ class TopicPartition(NamedTuple):
 
 
 class Record(Protocol):
-    """A record as it lies in the log; aiokafka's `ConsumerRecord` is one."""
+    """A record as it lies in the log; `LogRecord` is one."""
 
     @property
     def topic(self) -> str:
@@ -51,6 +51,18 @@ class Record(Protocol):
     @property
     def headers(self) -> Sequence[tuple[str, bytes]]:
         """In their order."""
+
+
+class LogRecord(NamedTuple):
+    """`Record` as the logs give it."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: Sequence[tuple[str, bytes]]
 
 
 class Message(NamedTuple):

@@ -12,39 +12,27 @@ import asyncio
 import inspect
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from aiokafka.consumer.fetcher import FetchResult
 from aiokafka.errors import ConsumerStoppedError, CorruptRecordException
 
 from pokdeng.stream.kafka.lenient import keep_bytes, read_leniently
-from pokdeng.stream.port import TopicPartition
+from pokdeng.stream.port import LogRecord, TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator
 
     from aiokafka.structs import TopicPartition as KafkaPartition
 
 
-class KafkaRecord(NamedTuple):
-    """`port.Record`, as it came from a broker."""
-
-    topic: str
-    partition: int
-    offset: int
-    timestamp: int
-    key: bytes | None
-    value: bytes | None
-    headers: Sequence[tuple[str, bytes]]
-
-
-_record: Final = partial(tuple.__new__, KafkaRecord)
+_record: Final = partial(tuple.__new__, LogRecord)
 keep_bytes()
 
 
 async def fetched(
     consumer: Any, partitions: Collection[TopicPartition], *, timeout_s: float, most: int
-) -> dict[TopicPartition, list[KafkaRecord]]:
+) -> dict[TopicPartition, list[LogRecord]]:
     """What came of these partitions, waiting for something until `timeout_s` has passed.
 
     At most `most` records. Positions are moved beyond what is given.
@@ -75,11 +63,11 @@ async def fetched(
             waiter.result()
 
 
-def taken(consumer: Any, partitions: Collection[TopicPartition], most: int) -> dict[TopicPartition, list[KafkaRecord]]:
+def taken(consumer: Any, partitions: Collection[TopicPartition], most: int) -> dict[TopicPartition, list[LogRecord]]:
     """What came already, as `fetched` gives it; an error is raised before anything is taken, or the next time."""
     fetcher = consumer._fetcher  # noqa: SLF001 - has a contract test, as below
     held_by = fetcher._records  # noqa: SLF001
-    found: dict[TopicPartition, list[KafkaRecord]] = {}
+    found: dict[TopicPartition, list[LogRecord]] = {}
     left = most
     for partition in list(held_by):
         if partition not in partitions:
@@ -117,7 +105,7 @@ def _cut(held: Any) -> None:
         unread._records_iterator = None  # noqa: SLF001 - has a contract test
 
 
-def _unpacked(held: Any, most: int) -> list[KafkaRecord]:
+def _unpacked(held: Any, most: int) -> list[LogRecord]:
     """At most so many records; none where the position was moved meanwhile."""
     place = held._topic_partition  # noqa: SLF001 - has a contract test, as all here
     unread = held._partition_records  # noqa: SLF001
@@ -141,7 +129,7 @@ def _unpacked(held: Any, most: int) -> list[KafkaRecord]:
     return records
 
 
-def _records_of(unread: Any, place: KafkaPartition) -> Iterator[KafkaRecord]:
+def _records_of(unread: Any, place: KafkaPartition) -> Iterator[LogRecord]:
     """One after the other; each batch that was given to its end moves the position, beyond what is missing in it."""
     topic, number = place.topic, place.partition
     first, batches = unread.next_fetch_offset, unread._records  # noqa: SLF001 - has a contract test

@@ -17,9 +17,8 @@ from pokdeng.stream.port import LogError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from pokdeng.stream.kafka.fetching import KafkaRecord
     from pokdeng.stream.kafka.settings import KafkaSettings
-    from pokdeng.stream.port import Record, TopicPartition
+    from pokdeng.stream.port import LogRecord, Record, TopicPartition
 
 _CONSUMERS: Final = 4
 """How many ranges are read at the same time."""
@@ -60,13 +59,7 @@ class RangeReader:
                 consumer.seek(place, start)
                 at = start
                 while at < end:
-                    async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
-                        came: list[KafkaRecord] = []
-                        before = at
-                        while at == before:
-                            found = await fetched(consumer, [partition], timeout_s=_POLL_SECONDS, most=end - at)
-                            came = found.get(partition, [])
-                            at = await consumer.position(place)
+                    came, at = await _came(self._settings, consumer, partition, at, end - at)
                     records.extend(came)
         while records and records[-1].offset >= end:
             records.pop()
@@ -109,6 +102,27 @@ async def _consumer(settings: KafkaSettings, **more: int) -> Any:
     return consumer
 
 
+async def _came(
+    settings: KafkaSettings, consumer: Any, partition: TopicPartition, at: int, most: int
+) -> tuple[Sequence[LogRecord], int]:
+    """Records and where the next one is; no records where the log has none there any more.
+
+    Raises LogError where the log was set back, LogUnavailableError or TimeoutError where nothing comes for the time of
+    a request.
+    """
+    records = taken(consumer, [partition], most).get(partition)
+    if records:  # most often: while some were dealt with, the next ones came
+        return records, records[-1].offset + 1
+    async with asyncio.timeout(settings.request_timeout_ms / 1000):
+        while True:
+            found = await fetched(consumer, [partition], timeout_s=_POLL_SECONDS, most=most)
+            next_at: int = await consumer.position(KafkaPartition(*partition))
+            if next_at < at:
+                raise LogError(f"{partition.topic}[{partition.partition}] was set back from {at} to {next_at}")
+            if next_at > at:
+                return found.get(partition, ()), next_at
+
+
 class KafkaStretches:
     """`port.Stretches`: one consumer has all partitions, and fetches of those that run out while others are read."""
 
@@ -123,29 +137,15 @@ class KafkaStretches:
     async def read(self, partition: TopicPartition, most: int) -> Sequence[Record]:
         """The next records. Raises LogUnavailableError where nothing comes for the time of a request."""
         at, end = self._left.get(partition, (0, 0))
-        records: Sequence[KafkaRecord] = []
+        records: Sequence[LogRecord] = []
         while at < end and not records:
             with unavailable(f"records from {at} on of {partition.topic}[{partition.partition}]"):
-                records, at = await self._came(partition, at, min(most, end - at))
+                records, at = await _came(self._settings, self._consumer, partition, at, min(most, end - at))
             if at >= end:
                 records = [record for record in records if record.offset < end]
                 self._consumer.pause(KafkaPartition(*partition))
             self._left[partition] = at, end
         return records
-
-    async def _came(self, partition: TopicPartition, at: int, most: int) -> tuple[Sequence[KafkaRecord], int]:
-        """Records and where the next one is; no records where the log has none there any more."""
-        records = taken(self._consumer, [partition], most).get(partition)
-        if records:  # most often: while some were dealt with, the next ones came
-            return records, records[-1].offset + 1
-        async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
-            while True:
-                found = await fetched(self._consumer, [partition], timeout_s=_POLL_SECONDS, most=most)
-                next_at: int = await self._consumer.position(KafkaPartition(*partition))
-                if next_at < at:
-                    raise LogError(f"{partition.topic}[{partition.partition}] was set back from {at} to {next_at}")
-                if next_at > at:
-                    return found.get(partition, ()), next_at
 
 
 @asynccontextmanager

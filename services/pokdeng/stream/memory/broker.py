@@ -5,28 +5,16 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_left
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pokdeng.stream.memory.group import Group
 from pokdeng.stream.partitioner import partition_for
-from pokdeng.stream.port import LogUnavailableError, TopicPartition
+from pokdeng.stream.port import LogRecord, LogUnavailableError, TopicPartition
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 _RECORD_OVERHEAD_BYTES = 70
-
-
-class MemoryRecord(NamedTuple):
-    """A record as it lies in the log."""
-
-    topic: str
-    partition: int
-    offset: int
-    timestamp: int
-    key: bytes | None
-    value: bytes | None
-    headers: Sequence[tuple[str, bytes]]
 
 
 class Point(StrEnum):
@@ -56,7 +44,7 @@ class Partition:
         """Empty, beginning at offset 0."""
         self.topic = topic
         self.number = number
-        self.records: list[MemoryRecord] = []
+        self.records: list[LogRecord] = []
         self.beginning = 0
         self.end = 0
         self.shown: int | None = None
@@ -64,14 +52,14 @@ class Partition:
 
     def append(
         self, timestamp: int, key: bytes | None, value: bytes | None, headers: Sequence[tuple[str, bytes]]
-    ) -> MemoryRecord:
+    ) -> LogRecord:
         """Add a record at the end."""
-        record = MemoryRecord(self.topic, self.number, self.end, timestamp, key, value, tuple(headers))
+        record = LogRecord(self.topic, self.number, self.end, timestamp, key, value, tuple(headers))
         self.records.append(record)
         self.end += 1
         return record
 
-    def slice(self, start: int, end: int, limit: int | None = None) -> list[MemoryRecord]:
+    def slice(self, start: int, end: int, limit: int | None = None) -> list[LogRecord]:
         """Records with start <= offset < end, at most `limit`."""
         first = bisect_left(self.records, start, key=lambda record: record.offset)
         last = bisect_left(self.records, end, key=lambda record: record.offset)
@@ -121,7 +109,7 @@ class MemoryBroker:
         headers: Sequence[tuple[str, bytes]] = (),
         partition: int | None = None,
         timestamp: int | None = None,
-    ) -> MemoryRecord:
+    ) -> LogRecord:
         """Append a record for a producer: to the key's partition unless one is named, at the clock's time likewise."""
         if partition is None:
             if key is None:
@@ -152,7 +140,7 @@ class MemoryBroker:
         self.partition(partition).shown = None
         self._wake(partition)
 
-    def records(self, partition: TopicPartition) -> Sequence[MemoryRecord]:
+    def records(self, partition: TopicPartition) -> Sequence[LogRecord]:
         """All records that are kept, oldest first, shown or not."""
         return tuple(self.partition(partition).records)
 
