@@ -166,3 +166,77 @@ def test_one_half_is_folded_while_the_ledger_has_the_other() -> None:
             await played.play(at_every_table("void R-1"))
 
     asyncio.run(play())
+
+
+def test_what_waited_too_long_behind_others_is_not_said_any_more() -> None:
+    """Each publish is slow, but in time; the half that waits for both of them is older than half a minute by then."""
+    begun, go = [0], asyncio.Semaphore(0)
+
+    async def play() -> None:
+        async with scene(partitions=4) as played:
+            await played.play(f"{DEPOSITS}\ndeposit A-65 10000")
+            await played.play(f"{at_every_table('shoe S-1 2h')}\n{at_every_table('open R-1')}")
+            worker = played.worker
+            assert worker is not None
+            publish, topic = worker.log.publish, played.line.topics.bet_decisions
+
+            async def slow(batches: Any, *, compressed: bool = False) -> None:
+                if any(partition.topic == topic for partition in batches):
+                    begun[0] += 1
+                    await go.acquire()
+                await publish(batches, compressed=compressed)
+
+            worker.log.publish = slow  # type: ignore[method-assign]
+            played.say("bet b0 A-65 player_1 1000")
+            await worker.until(lambda: begun[0] == 1)
+            played.say(BETS)
+            async with asyncio.timeout(10):
+                while sum(text == "8000/2000/2" for text in (await played.balances()).values()) < 65:
+                    await asyncio.sleep(0.01)
+            for number in (2, 3):
+                played.line.elapse(29)
+                go.release()
+                if number == 2:
+                    await worker.until(lambda: begun[0] == 2)
+            error = await worker.failure()
+            assert isinstance(error, LogUnavailableError)
+            assert "58 s ago is not said any more" in str(error)
+            assert 1 < len(played.facts(TopicKind.BET_DECISIONS)) < 1 + len(TABLES)
+            played.worker = None
+            await played.start()
+            await played.play(at_every_table("void R-1"))
+            assert len(played.facts(TopicKind.BET_DECISIONS)) == 1 + len(TABLES)
+
+    asyncio.run(play())
+
+
+def test_what_is_revoked_while_a_turn_asks_for_ends_is_not_taken() -> None:
+    """A revocation that gave up waiting for the turn: nothing is applied or said after it."""
+
+    async def play() -> None:
+        async with scene(partitions=2) as played:
+            await played.play(FIVE_ACCOUNTS)
+            await played.play("shoe S-1 2h\nopen R-1")
+            worker = played.worker
+            assert worker is not None
+            asked, answer, ends = asyncio.Event(), asyncio.Event(), worker.log.end_offsets
+
+            async def slow(partitions: Any) -> Any:
+                found = await ends(partitions)
+                asked.set()
+                await answer.wait()
+                return found
+
+            worker.log.end_offsets = slow  # type: ignore[method-assign]
+            played.say("bet b1 A-1 player_1 1000")
+            async with asyncio.timeout(10):
+                await asked.wait()
+                await worker.engine.revoked()
+            answer.set()
+            await a_while()
+            assert await played.balance() == "10000/0/1"
+            assert not played.about("b1")
+            await played.restart()
+            await played.play("void R-1")
+
+    asyncio.run(play())

@@ -15,6 +15,7 @@ from aiokafka.protocol.produce import ProduceRequest
 
 from pokdeng.stream.kafka import KafkaAdmin, KafkaLog, KafkaSettings, NewTopicSpec
 from pokdeng.stream.kafka.offsets import OffsetsClient
+from pokdeng.stream.kafka.publisher import Publisher
 from pokdeng.stream.port import LogUnavailableError, Message, TopicPartition
 from tests.stream.recorder import Recorder
 from tests.stream.spoilt import spoilt_batch
@@ -84,6 +85,39 @@ def test_a_header_whose_name_is_no_text_is_passed_over_by_nobody(kafka_bootstrap
             assert recorder.values(*bets) == [b"v0", b"v1", b"v2", b"after"]
             assert [(one.offset, one.value) for one in await log.read(bets, 1, 3)] == [(1, b"v1"), (2, b"v2")]
             await log.stop()
+
+    asyncio.run(scenario())
+
+
+def test_no_producer_is_left_behind(kafka_bootstrap: str) -> None:
+    """Given up while it opened, closed while it opened, closed in use: none is open afterwards, or is used again."""
+
+    async def scenario() -> None:
+        async with world_on(kafka_bootstrap) as world:
+            await world.create(rounds=2)
+            batches = [{TopicPartition(world.topic("rounds"), number): [Message(b"k", b"v", [])]} for number in (0, 1)]
+            for closes in (False, True):
+                publisher = Publisher(world.settings)
+                opening = asyncio.create_task(publisher.publish(batches[0], None))
+                while not publisher._open:
+                    await asyncio.sleep(0)
+                if closes:
+                    await publisher.close()
+                else:
+                    opening.cancel()
+                await asyncio.gather(opening, return_exceptions=True)
+                assert not publisher._open
+                await publisher.close()
+            await asyncio.gather(*(publisher.publish(batch, None) for batch in batches))
+            assert len(publisher._open) == len(publisher._resting[None]) == 2
+            await publisher.publish(batches[0], None)
+            assert len(publisher._open) == 2
+            using = asyncio.create_task(publisher.publish(batches[0], None))
+            await asyncio.sleep(0)
+            await publisher.close()
+            await asyncio.gather(using, return_exceptions=True)
+            assert not publisher._open
+            assert not publisher._resting[None]
 
     asyncio.run(scenario())
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pokdeng.events.reasons import DeadLetterReason
-    from pokdeng.ledger.port import Answer, Note, Operation, Revise
+    from pokdeng.ledger.port import Answer, Note, Operation, Revise, Source
     from pokdeng.settlement.tally import Key
     from pokdeng.settlement.voice import Voice
     from pokdeng.stream.port import Message, Record
@@ -51,14 +51,21 @@ class Batch:
         "revisions",
         "round_facts",
         "rounds",
+        "sources",
         "spans",
         "tally",
         "voice",
     )
 
-    def __init__(self, voice: Voice, read_before: Mapping[TopicPartition, int] = MappingProxyType({})) -> None:
-        """An empty batch. Records below the offsets of `read_before` are read again: see `count`."""
+    def __init__(
+        self,
+        voice: Voice,
+        read_before: Mapping[TopicPartition, int] = MappingProxyType({}),
+        sources: Sequence[Source] = (),
+    ) -> None:
+        """An empty batch of `sources`. Records below the offsets of `read_before` are read again: see `count`."""
         self.voice = voice
+        self.sources = sources
         self.read_before = read_before
         self.records: dict[TopicPartition, int] = {}
         """How many records were read, by partition."""
@@ -81,7 +88,7 @@ class Batch:
         self.acknowledged: list[Callable[[], None]] = []
         """What to do once all of it is acknowledged."""
         self.applied_at = math.inf
-        """When the ledger had it, by the engine's clock."""
+        """When the ledger was asked first, by the engine's clock: it may have had it since."""
         self.tally = new_tally()
         self.decided_at_ms: list[int] = []
         """The broker times of bets and transfers whose decisions are in it, for the latency."""

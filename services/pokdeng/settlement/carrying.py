@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from pokdeng.ledger.port import Answer, Ledger, Source
+    from pokdeng.ledger.port import Answer, Ledger
     from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.fuse import Fuse
     from pokdeng.settlement.observer import Observer
@@ -30,15 +30,13 @@ class Carrier:
         observer: Observer,
         fuse: Fuse,
         clock: Callable[[], float],
-        sources: Callable[[], list[Source]],
     ) -> None:
-        """`clock` is monotonic, in seconds; `sources`: all that is owned."""
+        """`clock` is monotonic, in seconds."""
         self._ledger = ledger
         self._speaker = speaker
         self._observer = observer
         self._fuse = fuse
         self._clock = clock
-        self._sources = sources
         self.asked_at: float | None = None
         """Since when an answer of the ledger is waited for."""
         self.load = 0
@@ -64,22 +62,25 @@ class Carrier:
                 batches.append(batch)
             if asking is not None:
                 await self._answer(batches[-1], await asking)
-        except BaseException:
+        except BaseException as error:
             if asking is not None:
                 asking.cancel()
-                await asyncio.gather(asking, return_exceptions=True)
+                (outcome,) = await asyncio.gather(asking, return_exceptions=True)
+                if isinstance(error, Exception) and isinstance(outcome, Exception) and outcome is not error:
+                    raise outcome from error  # what the ledger says comes first: it may be lost, or another's
             raise
         return batches
 
     async def _ask(self, batch: Batch) -> list[Answer]:
         """What the ledger answers to a batch's operations, after its revisions."""
+        batch.applied_at = self._clock()
         if batch.revisions:
             self.asked_at = self._clock()
             batch.revised(await self._ledger.revise(batch.revisions))
             self.asked_at = None
         if not batch.operations:
             if batch.has_decided and not batch.notes:  # by what was read: is it still there, and ours?
-                await self._ledger.renew(self._sources())
+                await self._ledger.renew(batch.sources)
             return []
         began = self.asked_at = self._clock()
         answers = await self._ledger.apply(batch.operations)
@@ -89,7 +90,6 @@ class Carrier:
 
     async def _answer(self, batch: Batch, answers: list[Answer]) -> None:
         """Work on the answers, note what is to be noted, and begin to say it all."""
-        batch.applied_at = self._clock()
         batch.answered(answers)
         if self._fuse.is_there:
             self._fuse.count(batch.records, batch.dead_by_partition(), self._clock())

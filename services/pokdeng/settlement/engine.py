@@ -13,7 +13,7 @@ import asyncio
 import math
 import time
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import structlog
 
@@ -91,7 +91,7 @@ class Engine:
         shared_from: int = SHARED_FROM,
     ) -> None:
         """Nothing is assigned yet; `run` does the work. `clock` is monotonic, in seconds; `now_ms` since the epoch."""
-        self.fuse = fuse or Fuse()
+        self.fuse: Final = fuse or Fuse()
         self._clock = clock
         self._commit_every_s = commit_every_s
         self._shared_from = shared_from
@@ -106,7 +106,7 @@ class Engine:
         self._turn = asyncio.Lock()
         """Held while the ledger is used: by the loop's turn, or by what an assignment does."""
         self._speaker = Speaker(log, observer, self._wake.set, clock)
-        self._carrier = Carrier(ledger, self._speaker, observer, self.fuse, clock, lambda: self.owned.sources)
+        self._carrier = Carrier(ledger, self._speaker, observer, self.fuse, clock)
         self._progress = Progress(log, ledger, house)
         self._loss = Loss(log, ledger, house, observer, clock=clock, now_ms=now_ms)
         self._read_before: dict[TopicPartition, int] = {}
@@ -299,10 +299,9 @@ class Engine:
 
     async def _do_turn(self) -> tuple[int | None, float]:
         """One turn: how many records it took (None: nothing was done), and when the next is due if nothing arrives."""
-        self._speaker.check()
-        desks = self._taken_desks()
-        due = await ask_ends(self._transport, self._house.topics, desks, self._clock) or math.inf
-        batches = await self._carrier.carry([partial(self._fold, share) for share in self._shares(desks)])
+        await self._speaker.check()
+        due = await ask_ends(self._transport, self._house.topics, self._taken_desks(), self._clock) or math.inf
+        batches = await self._carrier.carry([partial(self._fold, share) for share in self._shares()])
         now = self._clock()
         if now >= self._next_commit:
             self._next_commit = now + self._commit_every_s
@@ -314,8 +313,9 @@ class Engine:
         records = sum(count for batch in batches for count in batch.records.values()) if batches else None
         return records, min(due, self._next_commit)
 
-    def _shares(self, desks: list[Desk]) -> list[Share]:
+    def _shares(self) -> list[Share]:
         """Whose records make a batch: all, or halves where much is to be done; see `Carrier`."""
+        desks = self._taken_desks()
         topic = self._house.topics.funds
         cashiers = [one for one in self.owned.cashiers if TopicPartition(topic, one.partition) not in self.fuse.open]
         is_plain = not any(desk.revisions for desk in self.owned.desks)
@@ -325,8 +325,11 @@ class Engine:
         return [Share(desks, cashiers)]
 
     async def _fold(self, share: Share) -> Batch:
-        batch = Batch(self._house.voice, self._read_before)
         desks, cashiers, is_all = share
+        sources = [*(desk.source for desk in desks), *(cashier.source for cashier in cashiers)]
+        batch = Batch(self._house.voice, self._read_before, sources)
+        if not self.is_recovered:
+            return batch  # revoked since the turn began
         if is_all and any(desk.revisions for desk in self.owned.desks):
             await begin_due(self._ledger, self.owned.desks, batch, self._house, self._clock())
         if desks:

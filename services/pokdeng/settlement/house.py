@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from pokdeng.settlement.limits import Limits
     from pokdeng.settlement.voice import Voice
     from pokdeng.wire import Topics
+
+
+QUIET_MS: Final = 60_000
+"""Half of it until an earlier owner begins to say what it had decided (`speaker.SAID_WITHIN_S`), half for a publish."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,5 +33,5 @@ class House:
     funds_partitions: int
     held_ms: int = 600_000
     """A round that is held for so long, by broker time, is put aside: it keeps nothing of the log any more."""
-    quiet_ms: int = 60_000
+    quiet_ms: int = QUIET_MS
     """How long a source that changed hands may be spoken of by its earlier owner: until it begins to, and a request."""

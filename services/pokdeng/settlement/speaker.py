@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import contextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import structlog
@@ -17,7 +17,7 @@ import structlog
 from pokdeng.stream.port import LogUnavailableError, RecordRefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import AsyncIterator, Callable
 
     from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.observer import Observer
@@ -53,12 +53,13 @@ class Speaker:
 
     async def say(self, batch: Batch) -> None:
         """Begin to say a batch, once the facts of the one before are acknowledged, and all of those before that."""
-        with self._or_nothing():
+        async with self._or_nothing():
             if self._saying:
                 await self._facts_said.wait()
+            self._look()
             if len(self._saying) > 1:
-                await asyncio.wait(self._saying[:1])
-        self.check()
+                await asyncio.wait(self._saying, return_when=asyncio.FIRST_COMPLETED)
+                self._look()
         before = self._saying[0] if self._saying else None
         self._facts_said = asyncio.Event()
         task = asyncio.create_task(self._publish(batch, self._facts_said, before))
@@ -67,33 +68,37 @@ class Speaker:
 
     async def said(self) -> None:
         """Wait until everything is acknowledged."""
-        with self._or_nothing():
+        async with self._or_nothing():
             if self._saying:
-                await asyncio.wait(self._saying)
-        self.check()
+                await asyncio.wait(self._saying, return_when=asyncio.FIRST_EXCEPTION)
+            self._look()
 
-    def check(self) -> None:
-        """Let go of batches that are said; raise what went wrong with one, and say nothing more of the other."""
-        with self._or_nothing():
-            for task in self._saying:
-                if task.done():
-                    task.result()
+    async def check(self) -> None:
+        """Let go of batches that are said; raise what went wrong with one."""
+        async with self._or_nothing():
+            self._look()
+
+    def _look(self) -> None:
+        for task in self._saying:
+            if task.done():
+                task.result()
         self._saying = [task for task in self._saying if not task.done()]
 
     def _done(self, task: asyncio.Task[None]) -> None:
-        if not task.cancelled():
-            task.exception()  # it is asked for here, though nobody may ask any more
+        if task.cancelled() or task.exception() is not None:
+            self._facts_said.set()  # nobody need wait for the other batch
         self._wake()
 
-    @contextmanager
-    def _or_nothing(self) -> Iterator[None]:
-        """Where waiting is given up, or one batch has failed, nothing more is said."""
+    @asynccontextmanager
+    async def _or_nothing(self) -> AsyncIterator[None]:
+        """Where waiting is given up, or one batch has failed, nothing more is said when this is over."""
         try:
             yield
         except BaseException:
             saying, self._saying = self._saying, []
             for task in saying:
                 task.cancel()
+            await asyncio.gather(*saying, return_exceptions=True)
             raise
 
     async def _publish(self, batch: Batch, facts_said: asyncio.Event, before: asyncio.Task[None] | None) -> None:
@@ -114,7 +119,6 @@ class Speaker:
 
     async def _publish_facts(self, batch: Batch) -> None:
         if batch.dead_letters:
-            self._check_time(batch)
             await self._publish_dead_letters(batch)
         if batch.facts:
             self._check_time(batch)
@@ -132,6 +136,7 @@ class Speaker:
         """Say them as they came; one that the broker refuses all the same goes truncated, with an alarm."""
         truncated: set[tuple[TopicPartition, int]] = set()
         while True:
+            self._check_time(batch)
             try:
                 await self._transport.publish(batch.dead_letters, compressed=True)
             except RecordRefusedError as refused:

@@ -22,7 +22,7 @@ from pokdeng.rules import RULESET
 from pokdeng.settlement.engine import COMMIT_EVERY_S, SHARED_FROM, Engine
 from pokdeng.settlement.expectation import expectation
 from pokdeng.settlement.fuse import Fuse
-from pokdeng.settlement.house import House
+from pokdeng.settlement.house import QUIET_MS, House
 from pokdeng.settlement.pages import Pages
 from pokdeng.settlement.reporting import MetricsObserver
 from pokdeng.settlement.restoring import wall_ms
@@ -67,7 +67,7 @@ class WorkerSettings:
     """As `pokdeng.settlement.engine.SHARED_FROM`."""
     held_ms: int = 600_000
     """A round that is held for so long, by broker time, keeps nothing of the log any more."""
-    quiet_ms: int = 30_000
+    quiet_ms: int = QUIET_MS
     """As `House`."""
     http_host: str = "127.0.0.1"
     http_port: int = 6066

@@ -59,19 +59,21 @@ class Publisher:
         """Append per partition in order; return when all are acknowledged.
 
         A batch that the broker refuses is sent again in halves, until the record is found that it refuses alone.
-        Raises RecordRefusedError or LogUnavailableError; any subset may have been appended then.
+        Raises RecordRefusedError or LogUnavailableError; any subset may have been appended then. All of it, the opening
+        of a producer too, takes no longer than a request may.
         """
+        deadline = asyncio.get_running_loop().time() + self._settings.request_timeout_ms / 1000
         starts = dict.fromkeys(batches, 0)
         most: dict[TopicPartition, int] = {}
         while starts:
-            producer = await self._producer(compression)
+            producer = await self._producer(compression, deadline)
             sending = [
                 asyncio.ensure_future(self._send(producer, partition, batches[partition], start, most.get(partition)))
                 for partition, start in starts.items()
             ]
             try:
                 with unavailable("publishing"):
-                    async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
+                    async with asyncio.timeout_at(deadline):
                         refused = [one for one in await asyncio.gather(*sending) if one is not None]
             except BaseException:
                 for task in sending:
@@ -81,7 +83,7 @@ class Publisher:
                 raise
             if refused:
                 await self._discard(producer)
-            else:
+            elif producer in self._open:
                 self._resting[compression].append(producer)
             for one in refused:
                 if one.messages == 1:
@@ -122,7 +124,7 @@ class Publisher:
                 return _Refused(partition, first, end - first, error)
         return None
 
-    async def _producer(self, compression: str | None) -> Any:
+    async def _producer(self, compression: str | None, deadline: float) -> Any:
         """One that serves nobody."""
         if self._resting[compression]:
             return self._resting[compression].pop()
@@ -134,10 +136,14 @@ class Publisher:
             max_batch_size=self._settings.max_batch_bytes,
             max_request_size=self._settings.max_batch_bytes + _REQUEST_OVERHEAD_BYTES,
         )
-        with unavailable("opening a producer"), connecting(self._settings):
-            async with asyncio.timeout(self._settings.request_timeout_ms / 1000):
-                await producer.start()
         self._open.append(producer)
+        try:
+            with unavailable("opening a producer"), connecting(self._settings):
+                async with asyncio.timeout_at(deadline):
+                    await producer.start()
+        except BaseException:
+            await self._discard(producer)
+            raise
         return producer
 
     async def _discard(self, producer: Any) -> None:
@@ -145,9 +151,11 @@ class Publisher:
         if producer not in self._open:
             return
         self._open.remove(producer)
-        sending = producer._sender.sender_task  # noqa: SLF001 - has a contract test
-        sending.cancel()
-        await asyncio.wait([sending], timeout=_CLOSING_SECONDS)
+        sender = producer._sender  # noqa: SLF001 - has a contract test; None before it has started
+        sending = None if sender is None else sender.sender_task
+        if sending is not None:
+            sending.cancel()
+            await asyncio.wait([sending], timeout=_CLOSING_SECONDS)
         # Else stopping would wait for what nobody sends any more.
         producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - has a contract test
         await producer.stop()
