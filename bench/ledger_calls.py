@@ -25,8 +25,8 @@ from redis.asyncio import Redis
 from pokdeng.events.ids import AccountId, BetId, Currency, Minor, RoundId, TableId, TransferId
 from pokdeng.events.reasons import TransferKind
 from pokdeng.ledger.embedded import embedded_server
-from pokdeng.ledger.port import Hold, Operation, Settle, Source, Status, Transfer
 from pokdeng.ledger.redis_ledger import RedisLedger
+from pokdeng.ledger.values import Hold, Operation, Settle, Source, Status, Transfer
 from pokdeng.rules import Bet
 
 if TYPE_CHECKING:

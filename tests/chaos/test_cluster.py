@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pokdeng.ledger.port import BUCKETS
+from pokdeng.ledger.values import BUCKETS
 from pokdeng.simulator import LogSender, Mischief, Play, perform, script
 from tests.chaos.workers import Slot, Where, until_all_ready
 from tests.checker.checker import check

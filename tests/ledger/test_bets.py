@@ -8,7 +8,8 @@ import pytest
 
 from pokdeng.events.ids import AccountId, Currency
 from pokdeng.events.reasons import BetReason
-from pokdeng.ledger.port import LedgerCorruptError, Status, bucket_of
+from pokdeng.ledger.port import LedgerCorruptError
+from pokdeng.ledger.values import Status, bucket_of
 from pokdeng.rules import Bet
 from tests.ledger.world import (
     ONE,
@@ -27,7 +28,7 @@ from tests.ledger.world import (
 )
 
 if TYPE_CHECKING:
-    from pokdeng.ledger.port import Hold, Operation
+    from pokdeng.ledger.values import Hold, Operation
     from tests.ledger.world import World
 
 

@@ -14,7 +14,7 @@ from tests.ledger.cluster import redis_cluster
 from tests.ledger.world import GROUP, SOURCES, ClusterWorld, balance, deposit, hold, in_world, moved, own, owner
 
 if TYPE_CHECKING:
-    from pokdeng.ledger.port import Operation
+    from pokdeng.ledger.values import Operation
     from tests.ledger.world import LedgerAndMore
 
 ACCOUNTS = [AccountId(f"A-{number}") for number in range(200)]

@@ -10,7 +10,8 @@ import pytest
 from pokdeng.events.ids import AccountId, Minor
 from pokdeng.events.reasons import BetReason
 from pokdeng.ledger.encoding import encode_account
-from pokdeng.ledger.port import LARGEST_MINOR, LedgerCorruptError
+from pokdeng.ledger.port import LedgerCorruptError
+from pokdeng.ledger.values import LARGEST_MINOR
 from tests.ledger.world import (
     ONE,
     RedisWorld,
@@ -32,7 +33,7 @@ from tests.ledger.world import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pokdeng.ledger.port import Operation
+    from pokdeng.ledger.values import Operation
     from tests.ledger.world import World
 
 TWO = AccountId("A-2")

@@ -16,8 +16,9 @@ from pokdeng.events.ids import AccountId
 from pokdeng.events.reasons import BetReason
 from pokdeng.ledger.embedded import embedded_server
 from pokdeng.ledger.lua import script
-from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError, Source, Status
+from pokdeng.ledger.port import LedgerError, LedgerLostError, LedgerUnavailableError
 from pokdeng.ledger.redis_ledger import RedisLedger
+from pokdeng.ledger.values import Source, Status
 from tests.ledger.proxy import Fault, proxy_before
 from tests.ledger.world import (
     FIRST,
@@ -39,7 +40,7 @@ from tests.ledger.world import (
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from pokdeng.ledger.port import Operation
+    from pokdeng.ledger.values import Operation
     from tests.ledger.proxy import Proxy
 
 BET = hold(5)

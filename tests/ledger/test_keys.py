@@ -9,8 +9,9 @@ from pokdeng.events.ids import AccountId
 from pokdeng.events.reasons import BetReason
 from pokdeng.ledger.embedded import embedded_server
 from pokdeng.ledger.encoding import calls_of
-from pokdeng.ledger.port import LedgerError, Note, Operation, bucket_of
+from pokdeng.ledger.port import LedgerError
 from pokdeng.ledger.redis_ledger import RedisLedger
+from pokdeng.ledger.values import Note, Operation, bucket_of
 from tests.ledger.world import (
     TABLES,
     RedisWorld,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pokdeng.ledger.port import LedgerError, LedgerLostError, Note, Source
+from pokdeng.ledger.port import LedgerError, LedgerLostError
+from pokdeng.ledger.values import Note, Source
 from tests.ledger.world import (
     GROUP,
     ONE,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pokdeng.events.ids import AccountId, Minor
 from pokdeng.events.reasons import BetReason
-from pokdeng.ledger.port import FOR_EVER, Account, BetRecord, BetState, Hold, Note, Status
+from pokdeng.ledger.values import FOR_EVER, Account, BetRecord, BetState, Hold, Note, Status
 from pokdeng.rules import Bet
 from tests.ledger.world import (
     TABLES,

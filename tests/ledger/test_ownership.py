@@ -8,7 +8,8 @@ from zlib import crc32
 import pytest
 
 from pokdeng.events.ids import AccountId
-from pokdeng.ledger.port import FencedError, Note, Source
+from pokdeng.ledger.port import FencedError
+from pokdeng.ledger.values import Note, Source
 from tests.ledger.world import (
     FUNDS,
     GROUP,
@@ -27,7 +28,7 @@ from tests.ledger.world import (
 )
 
 if TYPE_CHECKING:
-    from pokdeng.ledger.port import Operation
+    from pokdeng.ledger.values import Operation
     from tests.ledger.world import RedisWorld, World
 
 OTHER = Source("p2")

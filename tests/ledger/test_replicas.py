@@ -14,8 +14,9 @@ import pytest
 from redis.asyncio import Redis
 
 from pokdeng.ledger.embedded import EmbeddedServer
-from pokdeng.ledger.port import LedgerUnavailableError, Status
+from pokdeng.ledger.port import LedgerUnavailableError
 from pokdeng.ledger.redis_ledger import RedisLedger
+from pokdeng.ledger.values import Status
 from tests.ledger.world import FUNDS, deposit
 from tests.support.kafka import free_port
 

@@ -10,7 +10,8 @@ import pytest
 
 from pokdeng.events.ids import AccountId
 from pokdeng.events.reasons import BetReason, TransferReason
-from pokdeng.ledger.port import LARGEST_MINOR, BetState, FencedError, LedgerCorruptError, LedgerLostError, Status
+from pokdeng.ledger.port import FencedError, LedgerCorruptError, LedgerLostError
+from pokdeng.ledger.values import LARGEST_MINOR, BetState, Status
 from tests.ledger.test_memory_of_bets import recorded
 from tests.ledger.world import (
     MemoryWorld,
@@ -35,7 +36,8 @@ from tests.ledger.world import (
 )
 
 if TYPE_CHECKING:
-    from pokdeng.ledger.port import Answer, Hold, Ledger, Revise
+    from pokdeng.ledger.port import Ledger
+    from pokdeng.ledger.values import Answer, Hold, Revise
     from tests.ledger.world import LedgerAndMore, World
 
 TWO = AccountId("A-2")

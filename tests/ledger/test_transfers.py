@@ -6,7 +6,7 @@ import pytest
 
 from pokdeng.events.ids import AccountId, Currency
 from pokdeng.events.reasons import BetReason, TransferReason
-from pokdeng.ledger.port import Source, Status
+from pokdeng.ledger.values import Source, Status
 from tests.ledger.world import (
     FUNDS,
     SOURCES,

@@ -10,7 +10,8 @@ import pytest
 
 from pokdeng.events.ids import AccountId, Currency, Minor
 from pokdeng.events.reasons import BetReason, TransferKind, TransferReason
-from pokdeng.ledger.port import Answer, BetState, Hold, LedgerError, Settle, Source, Status, Transfer
+from pokdeng.ledger.port import LedgerError
+from pokdeng.ledger.values import Answer, BetState, Hold, Settle, Source, Status, Transfer
 from pokdeng.rules import Bet
 from tests.ledger.proxy import Fault, proxy_before
 from tests.ledger.world import (
@@ -33,7 +34,7 @@ from tests.ledger.world import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pokdeng.ledger.port import Account, Operation, RoundName
+    from pokdeng.ledger.values import Account, Operation, RoundName
 
 FUNDS_OF = (Source("f1"), Source("f2"))
 ACCOUNTS = [AccountId(f"A-{number}") for number in range(8)]

@@ -15,12 +15,13 @@ from pokdeng.events.reasons import BetReason, TransferKind, TransferReason
 from pokdeng.ledger.encoding import encode_account
 from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_store import MemoryStore
-from pokdeng.ledger.port import (
+from pokdeng.ledger.port import Ledger
+from pokdeng.ledger.redis_ledger import RedisLedger
+from pokdeng.ledger.values import (
     Account,
     Answer,
     BetName,
     Hold,
-    Ledger,
     Operation,
     Refuse,
     Revise,
@@ -32,7 +33,6 @@ from pokdeng.ledger.port import (
     Withdraw,
     bucket_of,
 )
-from pokdeng.ledger.redis_ledger import RedisLedger
 from pokdeng.rules import Bet
 
 if TYPE_CHECKING:

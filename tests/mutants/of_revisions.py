@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pokdeng.ledger.port import Answer
+    from pokdeng.ledger.values import Answer
 
 
 @mutant

@@ -9,7 +9,8 @@ from pokdeng.ledger import memory_decide
 from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_decide import Decision
 from pokdeng.ledger.memory_store import After, Bet
-from pokdeng.ledger.port import Answer, BetState, LedgerUnavailableError, Status
+from pokdeng.ledger.port import LedgerUnavailableError
+from pokdeng.ledger.values import Answer, BetState, Status
 from pokdeng.settlement import restoring
 from tests.mutants.catalogue import mutant
 

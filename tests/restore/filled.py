@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_store import MemoryStore
-from pokdeng.ledger.port import BetState
+from pokdeng.ledger.values import BetState
 from pokdeng.restore.folding import Times
 from pokdeng.restore.reading import ends_of, fact_partitions
 from pokdeng.restore.restore import Restored, answered_funds, fill

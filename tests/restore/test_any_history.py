@@ -12,7 +12,7 @@ import pytest
 from pokdeng.events.reasons import BetReason
 from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_store import MemoryStore
-from pokdeng.ledger.port import Hold, Refuse, Settle, Status, Transfer, Withdraw
+from pokdeng.ledger.values import Hold, Refuse, Settle, Status, Transfer, Withdraw
 from pokdeng.restore.filling import Filling
 from pokdeng.restore.fold import Fold
 from pokdeng.settlement.past import Past
@@ -21,7 +21,7 @@ from tests.ledger.test_twins import FUNDS_OF, Player
 from tests.ledger.world import TABLES
 
 if TYPE_CHECKING:
-    from pokdeng.ledger.port import Account, Answer, Operation
+    from pokdeng.ledger.values import Account, Answer, Operation
 
 AS_NOTES = (BetReason.ROUND_UNKNOWN, BetReason.CANCELLED_BEFORE)
 REMEMBER_MS = 26 * 3_600_000

@@ -9,9 +9,10 @@ import pytest
 from redis.asyncio import Redis
 
 from pokdeng.events.ids import AccountId, Currency
-from pokdeng.ledger.port import Account, FencedError, LedgerLostError, Source
+from pokdeng.ledger.port import FencedError, LedgerLostError
 from pokdeng.ledger.redis_ledger import RedisLedger
 from pokdeng.ledger.restoring import Standing
+from pokdeng.ledger.values import Account, Source
 
 ONE = Account(account=AccountId("A-1"), currency=Currency("THB"), available=8000, held=2000, sequence=2)
 P0, F0 = Source("p0"), Source("f0")

@@ -15,9 +15,10 @@ from redis.exceptions import NoPermissionError
 from pokdeng import ledger as ledger_package
 from pokdeng.events.ids import TransferId
 from pokdeng.events.reasons import TransferKind
-from pokdeng.ledger.port import FOR_EVER, BetState, LedgerError, LedgerUnavailableError, Note
+from pokdeng.ledger.port import LedgerError, LedgerUnavailableError
 from pokdeng.ledger.redis_ledger import RedisLedger
 from pokdeng.ledger.restoring import After, RestoredBet, RestoredNote, RestoredRound, RestoredTransfer
+from pokdeng.ledger.values import FOR_EVER, BetState, Note
 from tests.ledger.world import (
     FUNDS,
     GROUP,

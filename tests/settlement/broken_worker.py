@@ -23,14 +23,14 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from pokdeng.cli import main
-from pokdeng.ledger.port import Hold, Settle
 from pokdeng.ledger.redis_ledger import RedisLedger
+from pokdeng.ledger.values import Hold, Settle
 from pokdeng.stream.kafka import KafkaLog
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pokdeng.ledger.port import Answer, Operation
+    from pokdeng.ledger.values import Answer, Operation
     from pokdeng.stream.port import Message, TopicPartition
 
 WHAT, WHERE, *REST = os.environ.get("BREAK", "nothing:nowhere").split(":")

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from pokdeng.events.ids import AccountId, Currency
-from pokdeng.ledger.port import Account
+from pokdeng.ledger.values import Account
 from pokdeng.rules import Bet, odds_of
 from pokdeng.settlement.books import FACT_TOPICS, Books, CurrencyBooks
 from tests.settlement.scene import scene

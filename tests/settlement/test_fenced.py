@@ -8,7 +8,8 @@ import pytest
 
 from pokdeng.ledger.memory import MemoryLedger
 from pokdeng.ledger.memory_store import MemoryStore
-from pokdeng.ledger.port import FencedError, LedgerCorruptError, Source
+from pokdeng.ledger.port import FencedError, LedgerCorruptError
+from pokdeng.ledger.values import Source
 from pokdeng.settlement.another_log import AnotherLogError
 from pokdeng.settlement.fenced import ours
 

@@ -6,7 +6,7 @@ import asyncio
 
 import msgspec
 
-from pokdeng.ledger.port import Note
+from pokdeng.ledger.values import Note
 from pokdeng.settlement.anchors import page_of
 from pokdeng.settlement.memory import MARK
 from pokdeng.stream.port import TopicPartition

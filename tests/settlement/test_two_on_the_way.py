@@ -15,6 +15,10 @@ from tests.settlement.table_talk import FIVE_ACCOUNTS
 from tests.settlement.test_together import BETS, DEPOSITS, TABLES, at_every_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pokdeng.ledger.values import Answer
+    from pokdeng.settlement.engine import Engine
     from tests.support.line import RunningWorker
 
 ONE_ROUND = """
@@ -66,6 +70,11 @@ async def a_while() -> None:
 def progress(worker: RunningWorker) -> list[int]:
     """The next bets to be acknowledged."""
     return [desk.next_bet for desk in worker.engine.owned.desks]
+
+
+def waiting(engine: Engine) -> int:
+    """How many bets and table events are not taken yet."""
+    return sum(desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND) for desk in engine.owned.desks)
 
 
 async def with_held_rounds(played: Scene) -> HeldRounds:
@@ -134,6 +143,7 @@ def test_rounds_that_are_not_said_are_said_after_what_was_said_behind_them(*, is
 def test_one_half_is_folded_while_the_ledger_has_the_other() -> None:
     """And the ledger has one call at a time."""
     held, reached, asked = asyncio.Event(), asyncio.Event(), [0, 0]
+    halves: list[set[str]] = []
 
     async def begins(name: str, _bucket: int) -> None:
         if name == "apply":
@@ -151,18 +161,29 @@ def test_one_half_is_folded_while_the_ledger_has_the_other() -> None:
             await played.play(DEPOSITS)
             await played.play(f"{at_every_table('shoe S-1 2h')}\n{at_every_table('open R-1')}")
             assert played.worker is not None
-            desks = played.worker.engine.owned.desks
+            engine, apply = played.worker.engine, played.worker.ledger.apply
+
+            async def heard(operations: Sequence[Any]) -> list[Answer]:
+                halves.append({operation.source for operation in operations})
+                return await apply(operations)
+
+            played.worker.ledger.apply = heard  # type: ignore[method-assign]
             played.line.store.before, played.line.store.after = begins, ends
+            engine.pause(is_paused=True)
             played.say(BETS)
+            await played.worker.until(lambda: waiting(engine) == len(TABLES))
+            await asyncio.sleep(0.01)  # then the ends of all partitions may be asked for at once
+            engine.pause(is_paused=False)
             async with asyncio.timeout(10):
                 await reached.wait()
             await a_while()
-            assert not any(desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND) for desk in desks)
+            assert not waiting(engine)
             assert not played.facts(TopicKind.BET_DECISIONS)
             held.set()
             await played.caught_up()
             assert len(played.facts(TopicKind.BET_DECISIONS)) == len(TABLES)
             assert asked == [0, 1]
+            assert halves == [{"p0", "p2"}, {"p1", "p3"}]
             await played.play(at_every_table("void R-1"))
 
     asyncio.run(play())

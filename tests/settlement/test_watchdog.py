@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from pokdeng.ledger.port import Source
+from pokdeng.ledger.values import Source
 from pokdeng.settlement.watchdog import Place, Watchdog
 from pokdeng.stream.port import TopicPartition
 from pokdeng.wire import TopicKind

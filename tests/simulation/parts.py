@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from pokdeng.ledger.memory_store import MemoryStore
-    from pokdeng.ledger.port import Answer, BetName, BetRecord, Note, Operation, Revise, RoundName, Source
+    from pokdeng.ledger.values import Answer, BetName, BetRecord, Note, Operation, Revise, RoundName, Source
     from pokdeng.stream.port import Message, TopicPartition
 
 _Result = TypeVar("_Result")

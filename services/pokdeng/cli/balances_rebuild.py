@@ -27,8 +27,8 @@ from pokdeng.stream.port import LogError
 from pokdeng.wire import Topics
 
 if TYPE_CHECKING:
-    from pokdeng.ledger.port import Source
     from pokdeng.ledger.redis_settings import RedisSettings
+    from pokdeng.ledger.values import Source
     from pokdeng.restore.restore import Restored
     from pokdeng.stream.kafka import KafkaSettings
 

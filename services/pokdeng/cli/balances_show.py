@@ -12,11 +12,12 @@ from pokdeng.cli import options
 from pokdeng.cli.failures import of_redis
 from pokdeng.cli.money import shown_money
 from pokdeng.events.ids import AccountId
-from pokdeng.ledger.port import Account, LedgerError
+from pokdeng.ledger.port import LedgerError
 from pokdeng.ledger.redis_ledger import RedisLedger
 
 if TYPE_CHECKING:
     from pokdeng.ledger.redis_settings import RedisSettings
+    from pokdeng.ledger.values import Account
 
 
 @click.command("show")

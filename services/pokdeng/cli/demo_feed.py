@@ -19,7 +19,7 @@ from pokdeng.wire import TopicKind, Topics
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pokdeng.ledger.port import Account
+    from pokdeng.ledger.values import Account
     from pokdeng.settlement.worker import Worker
     from pokdeng.stream.port import Log
 

@@ -16,7 +16,7 @@ import click
 from pokdeng.cli.redis_address import NAMES as _REDIS_NAMES
 from pokdeng.cli.redis_address import redis_settings
 from pokdeng.cli.secrets import refuse_on_command_line
-from pokdeng.ledger.port import BUCKETS
+from pokdeng.ledger.values import BUCKETS
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 

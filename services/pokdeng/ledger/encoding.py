@@ -14,7 +14,8 @@ import msgspec
 
 from pokdeng.events.ids import AccountId, BetId, Currency, Minor, RoundId, TableId
 from pokdeng.events.reasons import BetReason, TransferKind
-from pokdeng.ledger.port import (
+from pokdeng.ledger.port import LedgerCorruptError
+from pokdeng.ledger.values import (
     LARGEST_MINOR,
     Account,
     Answer,
@@ -22,7 +23,6 @@ from pokdeng.ledger.port import (
     BetRecord,
     BetState,
     Hold,
-    LedgerCorruptError,
     Operation,
     Refuse,
     Settle,

@@ -10,17 +10,14 @@ from zlib import crc32
 from pokdeng.ledger.memory_decide import Decision
 from pokdeng.ledger.memory_restoring import MemoryRestoring
 from pokdeng.ledger.memory_store import Balance, Bucket, MemoryStore, Ownership
-from pokdeng.ledger.port import (
+from pokdeng.ledger.port import FencedError, LedgerCorruptError, LedgerError, LedgerLostError
+from pokdeng.ledger.values import (
     BUCKETS,
     FOR_EVER,
     Account,
     Answer,
     BetName,
     BetRecord,
-    FencedError,
-    LedgerCorruptError,
-    LedgerError,
-    LedgerLostError,
     Note,
     Operation,
     Revise,

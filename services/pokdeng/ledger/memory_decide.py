@@ -8,14 +8,14 @@ from typing import Final, assert_never
 from pokdeng.events.ids import AccountId, BetId, Minor
 from pokdeng.events.reasons import BetReason, TransferKind, TransferReason
 from pokdeng.ledger.memory_store import After, Balance, Bet, Bucket, Moved, RoundKey, TransferName
-from pokdeng.ledger.port import (
+from pokdeng.ledger.port import LedgerCorruptError
+from pokdeng.ledger.values import (
     LARGEST_AFTER_DEPOSIT_MINOR,
     LARGEST_MINOR,
     Answer,
     BetRecord,
     BetState,
     Hold,
-    LedgerCorruptError,
     Operation,
     Refuse,
     Revise,

@@ -11,16 +11,17 @@ from zlib import crc32
 from pokdeng.events.ids import AccountId, BetId, Currency, Minor, RoundId, TableId
 from pokdeng.events.reasons import BetReason
 from pokdeng.ledger.memory_store import After, Balance, Bet, Bucket, Moved, Ownership, RestoreState
-from pokdeng.ledger.port import BetRecord, BetState, FencedError, LedgerLostError, Source, bucket_of
+from pokdeng.ledger.port import FencedError, LedgerLostError
 from pokdeng.ledger.restoring import LEAD_MS, Standing
+from pokdeng.ledger.values import BetRecord, BetState, Source, bucket_of
 from pokdeng.rules import Bet as Option
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 
     from pokdeng.ledger.memory_store import MemoryStore
-    from pokdeng.ledger.port import Account
     from pokdeng.ledger.restoring import AfterState, RestoredBet, RestoredNote, RestoredRound, RestoredTransfer
+    from pokdeng.ledger.values import Account
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")

@@ -12,7 +12,8 @@ from typing import NamedTuple, TypeAlias
 
 from pokdeng.events.ids import AccountId, BetId, Currency, RoundId, TableId, TransferId
 from pokdeng.events.reasons import TransferKind
-from pokdeng.ledger.port import LARGEST_MINOR, Account, BetRecord, LedgerError, Source, bucket_of
+from pokdeng.ledger.port import LedgerError
+from pokdeng.ledger.values import LARGEST_MINOR, Account, BetRecord, Source, bucket_of
 
 
 class Balance(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from pokdeng.events.reasons import TransferKind
-from pokdeng.ledger.port import BetState
+from pokdeng.ledger.values import BetState
 from pokdeng.rules import Bet
 
 if TYPE_CHECKING:

@@ -21,16 +21,17 @@ from pokdeng.ledger.encoding import (
     decode_round,
     encode,
 )
-from pokdeng.ledger.port import (
+from pokdeng.ledger.port import FencedError, LedgerError, LedgerLostError
+from pokdeng.ledger.redis_pipeline import RedisPipeline, ScriptCall
+from pokdeng.ledger.redis_restoring import RedisRestoring
+from pokdeng.ledger.revision_calls import calls_of_revisions
+from pokdeng.ledger.values import (
     BUCKETS,
     FOR_EVER,
     Account,
     Answer,
     BetName,
     BetRecord,
-    FencedError,
-    LedgerError,
-    LedgerLostError,
     Note,
     Operation,
     Revise,
@@ -38,9 +39,6 @@ from pokdeng.ledger.port import (
     Source,
     bucket_of,
 )
-from pokdeng.ledger.redis_pipeline import RedisPipeline, ScriptCall
-from pokdeng.ledger.redis_restoring import RedisRestoring
-from pokdeng.ledger.revision_calls import calls_of_revisions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterable, Sequence

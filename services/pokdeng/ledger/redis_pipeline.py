@@ -13,13 +13,7 @@ from typing import Any, Final, TypeAlias
 from redis import exceptions
 
 from pokdeng.ledger.lua import script
-from pokdeng.ledger.port import (
-    FencedError,
-    LedgerCorruptError,
-    LedgerError,
-    LedgerLostError,
-    LedgerUnavailableError,
-)
+from pokdeng.ledger.port import FencedError, LedgerCorruptError, LedgerError, LedgerLostError, LedgerUnavailableError
 from pokdeng.ledger.redis_nodes import Command, RedisNodes
 from pokdeng.ledger.redis_settings import RedisSettings
 

@@ -14,16 +14,17 @@ from zlib import crc32
 
 from pokdeng.events.ids import BetId, RoundId, TableId
 from pokdeng.ledger.encoding import decode_bet, decode_fields, encode, encode_account
-from pokdeng.ledger.port import BetName, BetState, FencedError, Source, bucket_of
+from pokdeng.ledger.port import FencedError
 from pokdeng.ledger.records import encode_bet, encode_transfer, pack_texts, revise, transfer_key
 from pokdeng.ledger.restoring import LEAD_MS, Standing
+from pokdeng.ledger.values import BetName, BetState, Source, bucket_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 
-    from pokdeng.ledger.port import Account, BetRecord
     from pokdeng.ledger.redis_pipeline import RedisPipeline, ScriptCall
     from pokdeng.ledger.restoring import RestoredBet, RestoredNote, RestoredRound, RestoredTransfer
+    from pokdeng.ledger.values import Account, BetRecord
 
 _FORGET, _HASH, _KEEP, _TEXT, _LEAVE = range(5)
 _KEYS_A_CALL: Final = 500

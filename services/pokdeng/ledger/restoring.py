@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pokdeng.events.ids import AccountId, Currency, RoundId, TableId, TransferId
     from pokdeng.events.reasons import TransferKind
-    from pokdeng.ledger.port import Account, BetRecord, BetState, Source
+    from pokdeng.ledger.values import Account, BetRecord, BetState, Source
 
 LEAD_MS: Final = 15_000
 """How long a leader that went silent keeps the lead."""

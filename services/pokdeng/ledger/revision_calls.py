@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pokdeng.events.ids import AccountId, BetId, RoundId, TableId
-    from pokdeng.ledger.port import Revise, Source
+    from pokdeng.ledger.values import Revise, Source
 
 
 class RevisionCall:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 import msgspec
 
-from pokdeng.ledger.port import BetState
 from pokdeng.ledger.restoring import After, RestoredBet
+from pokdeng.ledger.values import BetState
 from pokdeng.restore.accounts import AccountState, Totals
 from pokdeng.restore.facts import Balance, BetFact, Cause
 from pokdeng.restore.fold import Entry

@@ -13,8 +13,8 @@ import msgspec
 
 from pokdeng.events.ids import AccountId, Currency, TransferId
 from pokdeng.events.reasons import BetReason, TransferKind
-from pokdeng.ledger.port import Account, BetState
 from pokdeng.ledger.restoring import After, RestoredBet, RestoredTransfer
+from pokdeng.ledger.values import Account, BetState
 from pokdeng.restore.accounts import AccountBook
 from pokdeng.restore.facts import BetFact, decode_bet_fact, decode_funds_fact, decode_round_fact
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from pokdeng.ledger.port import FencedError, LedgerError, LedgerLostError, Source
+from pokdeng.ledger.port import FencedError, LedgerError, LedgerLostError
+from pokdeng.ledger.values import Source
 from pokdeng.restore.reading import ends_of, fact_partitions
 from pokdeng.restore.restore import answered_funds, fill
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pokdeng.ledger.port import Source
+from pokdeng.ledger.values import Source
 from pokdeng.restore.filling import ENOUGH, Filling
 from pokdeng.restore.folding import fold_log, stretch_of
 from pokdeng.stream.port import TopicPartition
@@ -13,8 +13,8 @@ from pokdeng.stream.port import TopicPartition
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from pokdeng.ledger.port import Account
     from pokdeng.ledger.restoring import RestoredNote, Restoring
+    from pokdeng.ledger.values import Account
     from pokdeng.restore.accounts import Hole
     from pokdeng.restore.checkpoint import Checkpoint
     from pokdeng.restore.filling import Notes

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pokdeng.events.ids import BetId, RoundId, TableId
-from pokdeng.ledger.port import BetName, BetState
+from pokdeng.ledger.values import BetName, BetState
 from pokdeng.restore.folding import Folding, Times, fold_log, stretch_of
 from pokdeng.restore.reading import ends_of, fact_partitions
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-    from pokdeng.ledger.port import Account, BetRecord, Ledger
+    from pokdeng.ledger.port import Ledger
     from pokdeng.ledger.restoring import RestoredBet
+    from pokdeng.ledger.values import Account, BetRecord
     from pokdeng.restore.accounts import Hole
     from pokdeng.restore.checkpoint import Checkpoint
     from pokdeng.restore.fold import Fold

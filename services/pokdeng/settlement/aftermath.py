@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from pokdeng.events.inputs import CardCorrected, RoundCancelled
-from pokdeng.ledger.port import FOR_EVER
+from pokdeng.ledger.values import FOR_EVER
 from pokdeng.rounds import new_shoe
 from pokdeng.settlement.book import Ending
 from pokdeng.settlement.memory import change_note, counts_note, impossible_note, late_note, mark_note, round_page
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pokdeng.events.ids import RoundId, TableId
-    from pokdeng.ledger.port import Source
+    from pokdeng.ledger.values import Source
     from pokdeng.rounds import Round, RoundEvent, Shoe, Table
     from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.book import Book

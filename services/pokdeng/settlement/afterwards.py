@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pokdeng.events.ids import RoundId, TableId
 from pokdeng.events.inputs import CardCorrected, RoundCancelled
-from pokdeng.ledger.port import Source
+from pokdeng.ledger.values import Source
 from pokdeng.rounds import Mark, Shoe, new_shoe, place_of
 from pokdeng.rules import NO_COPIES, with_card
 from pokdeng.settlement.keys import KeyCheck
@@ -25,7 +25,7 @@ from pokdeng.wire import MalformedRecordError, decode_table_event
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pokdeng.ledger.port import Note
+    from pokdeng.ledger.values import Note
     from pokdeng.rules import Card
     from pokdeng.settlement.finished import Finished, ShoeNote, TableNote
     from pokdeng.stream.port import Log, Record

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from pokdeng.ledger.port import LedgerLostError, Note, Source
+from pokdeng.ledger.port import LedgerLostError
+from pokdeng.ledger.values import Note, Source
 from pokdeng.settlement.another_log import AnotherLogError
 from pokdeng.settlement.memory import MARK
 from pokdeng.stream.reading import all_of

@@ -20,7 +20,7 @@ from pokdeng.settlement.memory import TABLE, aside_note, kept_note
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from pokdeng.ledger.port import Note, Source
+    from pokdeng.ledger.values import Note, Source
     from pokdeng.rounds import Round, Table, Verdict
     from pokdeng.settlement.book import Book, Entry
     from pokdeng.settlement.finished import TableNote

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from pokdeng.settlement.tally import TRUNCATED, dead_letters, duplicates, new_tally
 from pokdeng.stream.port import TopicPartition
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pokdeng.events.reasons import DeadLetterReason
-    from pokdeng.ledger.port import Answer, Note, Operation, Revise, Source
+    from pokdeng.ledger.values import Answer, Note, Operation, Revise, Source
     from pokdeng.settlement.tally import Key
-    from pokdeng.settlement.voice import Voice
     from pokdeng.stream.port import Message, Record
 
 Reaction: TypeAlias = "Callable[[Sequence[Answer], list[Any]], None]"
@@ -28,6 +27,16 @@ Reaction: TypeAlias = "Callable[[Sequence[Answer], list[Any]], None]"
 
 Outbox: TypeAlias = "defaultdict[TopicPartition, list[Message]]"
 """Messages by partition, in the order they were decided."""
+
+
+class LetterWriter(Protocol):
+    """Writes dead letters: `voice.Voice`."""
+
+    def dead_letter(self, record: Record, reason: DeadLetterReason, detail: str) -> tuple[TopicPartition, Message]:
+        """A record cannot be used: it goes on as it came, with why."""
+
+    def truncated(self, record: Record, reason: DeadLetterReason, detail: str) -> Message:
+        """The same without what made it too large for the broker."""
 
 
 class Batch:
@@ -59,7 +68,7 @@ class Batch:
 
     def __init__(
         self,
-        voice: Voice,
+        voice: LetterWriter,
         read_before: Mapping[TopicPartition, int] = MappingProxyType({}),
         sources: Sequence[Source] = (),
     ) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pokdeng.events.reasons import BetReason, CancelReason, DeadLetterReason
-from pokdeng.ledger.port import FOR_EVER, BetState, Hold, Refuse, Status, Withdraw
+from pokdeng.ledger.values import FOR_EVER, BetState, Hold, Refuse, Status, Withdraw
 from pokdeng.rounds import is_in_time, refusal_of_bet, refusal_of_cancel
 from pokdeng.settlement.book import REFUSED, TAKEN, WITHDRAWN, Book, Entry
 from pokdeng.settlement.memory import cancel_note
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pokdeng.events.inputs import BetCancelled, BetPlaced
-    from pokdeng.ledger.port import Answer, Source
+    from pokdeng.ledger.values import Answer, Source
     from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.house import House
     from pokdeng.settlement.memory import RoundMemory

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pokdeng.events.inputs import BetPlaced
     from pokdeng.events.reasons import CancelReason
     from pokdeng.rounds import Cancelled, Completed, Round, Shoe, Table
-    from pokdeng.settlement.voice import RoundTexts
+    from pokdeng.settlement.texts import RoundTexts
 
 PENDING, TAKEN, REFUSED, WITHDRAWN = range(4)
 """What became of an entry: asked of the ledger, standing, refused, taken back."""

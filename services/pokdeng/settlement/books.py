@@ -19,7 +19,7 @@ from pokdeng.wire import TopicKind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pokdeng.ledger.port import Account
+    from pokdeng.ledger.values import Account
 
 
 class _Fact(msgspec.Struct):

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from pokdeng.ledger.port import Answer, Ledger
+    from pokdeng.ledger.port import Ledger
+    from pokdeng.ledger.values import Answer
     from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.fuse import Fuse
     from pokdeng.settlement.observer import Observer

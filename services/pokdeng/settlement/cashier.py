@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pokdeng.events.inputs import FundsDeposited
 from pokdeng.events.reasons import DeadLetterReason, TransferKind, TransferReason
-from pokdeng.ledger.port import Source, Status, Transfer
+from pokdeng.ledger.values import Source, Status, Transfer
 from pokdeng.settlement import tally
 from pokdeng.settlement.keys import KeyCheck
 from pokdeng.stream.port import TopicPartition
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pokdeng.events.inputs import FundsEvent
-    from pokdeng.ledger.port import Answer
+    from pokdeng.ledger.values import Answer
     from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.house import House
     from pokdeng.stream.port import Record

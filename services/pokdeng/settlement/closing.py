@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from pokdeng.events.ids import Cause, EventId, Timestamp
 from pokdeng.events.outputs import RoundRefunded, RoundSettled
-from pokdeng.ledger.port import LedgerCorruptError, Settle, Status
+from pokdeng.ledger.port import LedgerCorruptError
+from pokdeng.ledger.values import Settle, Status
 from pokdeng.rounds import Cancelled, result_of
 from pokdeng.rules import RULESET, Bet
 from pokdeng.settlement import tally
@@ -21,7 +22,7 @@ from pokdeng.wire import EventIds, RefundedTemplate, SettledRound
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pokdeng.ledger.port import Answer, Source
+    from pokdeng.ledger.values import Answer, Source
     from pokdeng.rounds import Result, Table
     from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.book import Book, Ending, Entry

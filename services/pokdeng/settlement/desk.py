@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pokdeng.events.ids import Cause
 from pokdeng.events.inputs import BetCancelled, BetPlaced, BettingClosed, RoundOpened, ShoeStarted
 from pokdeng.events.reasons import BetReason, CancelReason
-from pokdeng.ledger.port import Source
+from pokdeng.ledger.values import Source
 from pokdeng.settlement.aftermath import Aftermath, ending_of
 from pokdeng.settlement.aside import Aside, impossible_by
 from pokdeng.settlement.betting import Betting
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pokdeng.events.ids import RoundId, TableId
     from pokdeng.events.inputs import BetEvent, TableEvent
     from pokdeng.events.reasons import HoldReason
-    from pokdeng.ledger.port import Note
+    from pokdeng.ledger.values import Note
     from pokdeng.rounds import Applied, Mark, Refused, RoundEvent, Table, Verdict
     from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.finished import Finished, TableNote

@@ -11,7 +11,8 @@ from pokdeng.settlement.another_log import AnotherLogError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection
 
-    from pokdeng.ledger.port import Ledger, Source
+    from pokdeng.ledger.port import Ledger
+    from pokdeng.ledger.values import Source
 
 
 @asynccontextmanager

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pokdeng.events.ids import AccountId, BetId, RoundId, TableId
-from pokdeng.ledger.port import BetName, LedgerLostError, Source
+from pokdeng.ledger.port import LedgerLostError
+from pokdeng.ledger.values import BetName, Source
 from pokdeng.settlement.anchors import check_commits
 from pokdeng.settlement.memory import BET, CANCEL, round_page
 from pokdeng.stream.port import TopicPartition

@@ -21,7 +21,8 @@ from pokdeng.settlement.restoring import plan_of, wall_ms
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from pokdeng.ledger.port import Ledger, LedgerLostError, Source
+    from pokdeng.ledger.port import Ledger, LedgerLostError
+    from pokdeng.ledger.values import Source
     from pokdeng.restore.restore import Restored
     from pokdeng.settlement.house import House
     from pokdeng.settlement.observer import Observer

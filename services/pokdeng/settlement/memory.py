@@ -26,7 +26,7 @@ import msgspec
 
 from pokdeng.events.ids import AccountId, BetId
 from pokdeng.events.reasons import CancelReason
-from pokdeng.ledger.port import FOR_EVER, Note
+from pokdeng.ledger.values import FOR_EVER, Note
 from pokdeng.settlement.book import Stray
 from pokdeng.settlement.finished import Finished, TableNote, decode_finished, decode_table, encode_note, note_of_shoe
 from pokdeng.settlement.late import decode_late, impossible_event
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from pokdeng.events.ids import RoundId, ShoeId, TableId
     from pokdeng.events.inputs import BetCancelled, BetPlaced
-    from pokdeng.ledger.port import BetName, BetRecord, Source
+    from pokdeng.ledger.values import BetName, BetRecord, Source
     from pokdeng.rounds import Round, RoundEvent, Shoe
     from pokdeng.settlement.book import Book
     from pokdeng.settlement.late import LateEvent

@@ -12,7 +12,7 @@ from pokdeng.stream.port import TopicPartition
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from pokdeng.ledger.port import Source
+    from pokdeng.ledger.values import Source
     from pokdeng.settlement.house import House
     from pokdeng.stream.port import Record
 

@@ -30,7 +30,7 @@ from pokdeng.settlement.memory import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pokdeng.ledger.port import Note
+    from pokdeng.ledger.values import Note
     from pokdeng.restore.facts import BetFact
     from pokdeng.settlement.afterwards import Asked, Key
     from pokdeng.stream.port import Log

@@ -10,7 +10,7 @@ import asyncio
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from pokdeng.ledger.port import RoundName
+from pokdeng.ledger.values import RoundName
 from pokdeng.restore.stored import noted_table
 from pokdeng.settlement.anchors import anchor_note
 from pokdeng.settlement.finished import decode_table
@@ -20,7 +20,8 @@ from pokdeng.stream.port import TopicPartition
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pokdeng.ledger.port import Ledger, Note
+    from pokdeng.ledger.port import Ledger
+    from pokdeng.ledger.values import Note
     from pokdeng.settlement.cashier import Cashier
     from pokdeng.settlement.desk import Desk, Key
     from pokdeng.settlement.finished import Finished

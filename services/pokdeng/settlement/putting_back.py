@@ -14,7 +14,8 @@ import structlog
 
 from pokdeng.events.ids import EventId, RoundId, TableId, Timestamp
 from pokdeng.events.inputs import BetPlaced, CardCorrected, CardDealt
-from pokdeng.ledger.port import BetState, LedgerCorruptError, RoundName
+from pokdeng.ledger.port import LedgerCorruptError
+from pokdeng.ledger.values import BetState, RoundName
 from pokdeng.rounds import Mark, Round, Shoe, Table, evolve
 from pokdeng.rules import NO_COPIES
 from pokdeng.settlement.another_log import AnotherLogError
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pokdeng.events.inputs import TableEvent
-    from pokdeng.ledger.port import BetRecord, Ledger
+    from pokdeng.ledger.port import Ledger
+    from pokdeng.ledger.values import BetRecord
     from pokdeng.settlement.desk import Desk
     from pokdeng.settlement.finished import HeldNote, TableNote
     from pokdeng.settlement.house import House

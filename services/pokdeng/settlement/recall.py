@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pokdeng.events.inputs import BetCancelled, BetPlaced, RoundOpened, ShoeStarted
-from pokdeng.ledger.port import BetName
+from pokdeng.ledger.values import BetName
 from pokdeng.settlement.another_log import AnotherLogError
 from pokdeng.settlement.bygone import heard_late
 from pokdeng.settlement.fenced import ours

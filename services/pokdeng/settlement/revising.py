@@ -14,7 +14,8 @@ import structlog
 from pokdeng.events.ids import EventId, Minor
 from pokdeng.events.inputs import RoundCancelled
 from pokdeng.events.outputs import Balance, BetRefunded, BetReversed, BetSettled, RoundRefunded, RoundSettled
-from pokdeng.ledger.port import BetState, LedgerCorruptError, Revise, RoundName, Status
+from pokdeng.ledger.port import LedgerCorruptError
+from pokdeng.ledger.values import BetState, Revise, RoundName, Status
 from pokdeng.rounds import result_of
 from pokdeng.rules import RULESET
 from pokdeng.settlement import tally
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pokdeng.events.ids import Cause, RoundId, TableId
-    from pokdeng.ledger.port import Answer, BetRecord, Ledger
+    from pokdeng.ledger.port import Ledger
+    from pokdeng.ledger.values import Answer, BetRecord
     from pokdeng.rounds import Result
     from pokdeng.rules import Bet
     from pokdeng.settlement.batch import Batch

@@ -16,7 +16,7 @@ from pokdeng.stream.port import TopicPartition
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pokdeng.ledger.port import Source
+    from pokdeng.ledger.values import Source
     from pokdeng.settlement.cashier import Cashier
     from pokdeng.settlement.desk import Desk
     from pokdeng.stream.port import Log
