@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 from zlib import crc32
 
@@ -118,8 +118,9 @@ def check_spooled(
         for number in (_OF_FUNDS, *range(partitions))
     ]
     report, house = Report(), Counter[str]()
-    with ProcessPoolExecutor(jobs, max_tasks_per_child=1) as pool:
-        for part in pool.map(_check_part, tasks):
+    # Not an executor: that of Python 3.11 may wait for ever once its processes have had their share of tasks.
+    with get_context("spawn").Pool(jobs, maxtasksperchild=1) as pool:
+        for part in pool.imap(_check_part, tasks):
             _add(report, part.report)
             house.update(part.house)
     books: dict[str, dict[str, int]] = {}
