@@ -24,9 +24,9 @@ def commit_before_produce(patch: pytest.MonkeyPatch) -> None:
     """A batch counts as progress before it is said."""
     publish = Speaker._publish
 
-    async def early(self: Speaker, batch: Any, *stages: Any) -> None:
-        batch.acknowledge()
-        await publish(self, batch, *stages)
+    async def early(self: Speaker, saying: Any, before: Any) -> None:
+        saying.batch.acknowledge()
+        await publish(self, saying, before)
 
     patch.setattr(Speaker, "_publish", early)
 
@@ -36,11 +36,11 @@ def rounds_said_before_facts(patch: pytest.MonkeyPatch) -> None:
     """A round's commit mark is said before its settlements: after a crash in between nobody says them."""
     publish = Speaker._publish
 
-    async def marks_first(self: Speaker, batch: Any, *stages: Any) -> None:
-        if batch.round_facts:
-            await self._transport.publish(batch.round_facts)
-            batch.round_facts.clear()
-        await publish(self, batch, *stages)
+    async def marks_first(self: Speaker, saying: Any, before: Any) -> None:
+        if saying.batch.round_facts:
+            await self._transport.publish(saying.batch.round_facts)
+            saying.batch.round_facts.clear()
+        await publish(self, saying, before)
 
     patch.setattr(Speaker, "_publish", marks_first)
 

@@ -10,6 +10,7 @@ import pytest
 from pokdeng.stream.merge import FIRST, SECOND
 from pokdeng.stream.port import LogUnavailableError
 from pokdeng.wire import TopicKind
+from tests.restore.filled import filled, latest_ms
 from tests.settlement.scene import Scene, scene
 from tests.settlement.table_talk import FIVE_ACCOUNTS
 from tests.settlement.test_together import BETS, DEPOSITS, TABLES, at_every_table
@@ -33,16 +34,16 @@ deal R-1 W but banker 2
 THE_LAST_CARD = "card R-1 banker 2 3d"
 
 
-class HeldRounds:
-    """Holds what a worker says on `rounds` until it is let go, or made to fail."""
+class Held:
+    """Holds what a worker says on a topic until it is let go, or made to fail."""
 
-    def __init__(self, played: Scene) -> None:
+    def __init__(self, played: Scene, kind: TopicKind) -> None:
         """From now on."""
         assert played.worker is not None
         self.reached = asyncio.Event()
         self._over = asyncio.Event()
         self._error: Exception | None = None
-        topic = played.line.topics.rounds
+        topic = played.line.topics.name(kind)
         publish = played.worker.log.publish
 
         async def held(batches: Any, *, compressed: bool = False) -> None:
@@ -77,11 +78,11 @@ def waiting(engine: Engine) -> int:
     return sum(desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND) for desk in engine.owned.desks)
 
 
-async def with_held_rounds(played: Scene) -> HeldRounds:
+async def with_held_rounds(played: Scene) -> Held:
     """A round has ended, and its record is on its way."""
     await played.play(FIVE_ACCOUNTS)
     await played.play(ONE_ROUND)
-    rounds = HeldRounds(played)
+    rounds = Held(played, TopicKind.ROUNDS)
     played.say(THE_LAST_CARD)
     async with asyncio.timeout(10):
         await rounds.reached.wait()
@@ -259,5 +260,36 @@ def test_what_is_revoked_while_a_turn_asks_for_ends_is_not_taken() -> None:
             assert not played.about("b1")
             await played.restart()
             await played.play("void R-1")
+
+    asyncio.run(play())
+
+
+@pytest.mark.parametrize("held", [TopicKind.BET_DECISIONS, TopicKind.SETTLEMENTS, TopicKind.ROUNDS])
+def test_a_ledger_that_is_lost_while_a_batch_is_said_in_part_is_restored(held: TopicKind) -> None:
+    """No settlement is said without its bet's decision, no round without its settlements: what is there is enough."""
+
+    async def play() -> None:
+        async with scene() as played:
+            await played.play(FIVE_ACCOUNTS)
+            await played.play("shoe S-1 2h\nopen R-1")
+            worker = played.worker
+            assert worker is not None
+            saying = Held(played, held)
+            worker.engine.pause(is_paused=True)
+            played.say("bet b1 A-1 player_1 1000\nbet b2 A-2 player_1 500\nclose R-1\ndeal R-1 W")
+            await worker.until(lambda: waiting(worker.engine) == 15)
+            await asyncio.sleep(0.01)
+            worker.engine.pause(is_paused=False)  # so the bets are decided and settled in one batch
+            async with asyncio.timeout(10):
+                await saying.reached.wait()
+            await a_while()
+            said = [len(played.facts(kind)) for kind in (TopicKind.BET_DECISIONS, TopicKind.SETTLEMENTS)]
+            assert said == {"bet-decisions": [0, 0], "settlements": [2, 0], "rounds": [2, 2]}[held.value]
+            await played.kill()
+            played.line.store, _ = await filled(played.line, now_ms=latest_ms(played.line))
+            await played.start()
+            await played.caught_up()
+            assert [len(played.facts(kind)) for kind in (TopicKind.BET_DECISIONS, TopicKind.SETTLEMENTS)] == [2, 2]
+            assert await played.balance() == "11000/0/3"
 
     asyncio.run(play())

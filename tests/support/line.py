@@ -226,7 +226,7 @@ class RunningWorker:
         """All that runs of it: the loop, what is being said or committed, and what an assignment does."""
         engine, guard = self.engine, self.log._guard
         assigning = None if guard is None else guard._assigned
-        others = (*engine._speaker._saying, engine._progress._commit, engine._loss._task, assigning)
+        others = (*engine._speaker.tasks, engine._progress._commit, engine._loss._task, assigning)
         return {self.task, self._failed, *(task for task in others if task is not None)}
 
     @staticmethod

@@ -51,7 +51,7 @@ class Batch:
         "caused_at_ms",
         "dead_letters",
         "decided_at_ms",
-        "facts",
+        "decisions",
         "letters",
         "notes",
         "operations",
@@ -60,6 +60,7 @@ class Batch:
         "revisions",
         "round_facts",
         "rounds",
+        "settlements",
         "sources",
         "spans",
         "tally",
@@ -87,7 +88,10 @@ class Batch:
         """Bets to be settled anew, before the operations; and whom to tell the answers."""
         self._revised: list[tuple[Reaction, object]] = []
         self.notes: list[Note] = []
-        self.facts: Outbox = defaultdict(list)
+        self.decisions: Outbox = defaultdict(list)
+        """Of bets, cancels and transfers; and that rounds are held."""
+        self.settlements: Outbox = defaultdict(list)
+        """Said when the decisions are acknowledged: whoever reads one can rely on having its bet's."""
         self.dead_letters: Outbox = defaultdict(list)
         self.letters: dict[TopicPartition, list[tuple[Record, DeadLetterReason, str]]] = {}
         """What each of `dead_letters` is about, for the broker may refuse one as too large."""
@@ -190,7 +194,7 @@ class Batch:
     @property
     def has_decided(self) -> bool:
         """Whether something will be said that the ledger is not asked for."""
-        return bool(self.dead_letters or self.facts or self.rounds)
+        return bool(self.dead_letters or self.decisions or self.rounds)
 
     @property
     def is_empty(self) -> bool:

@@ -154,7 +154,7 @@ class Closing:
 
     def _settled(self, answers: Sequence[Answer], subjects: list[tuple[Entry, Option, int]]) -> None:
         ids, rest = self._ids, self._headers
-        routes, facts = self._house.voice.routes, self._batch.facts
+        routes, facts = self._house.voice.routes, self._batch.settlements
         for answer, (entry, option, returned) in zip(answers, subjects, strict=True):
             status, is_fresh, _, available, held, sequence = answer
             bet = entry.bet

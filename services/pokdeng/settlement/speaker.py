@@ -1,8 +1,10 @@
 """The speaker: says batches in their order, while the engine folds the next.
 
-Each in two steps: dead letters, decisions and settlements; when these are acknowledged, the rounds' own records, which
-are their commit marks. Only then does the batch count as progress. While the rounds of one batch are being said the
-facts of the next may be: two batches are on their way then, and never more.
+Each in three steps, the next when all of one is acknowledged: dead letters and decisions; settlements; the rounds' own
+records, which are their commit marks. Only then does the batch count as progress. So wherever a worker is killed, no
+settlement is in the log without its bet's decision, and no round without its settlements: a ledger that is lost in that
+very moment is restored from what is there. While one batch's settlements or rounds are being said the decisions of the
+next may be: two batches are on their way then, and never more. Each step is said in the order of the batches.
 """
 
 from __future__ import annotations
@@ -30,6 +32,21 @@ SAID_WITHIN_S = 30.0
 (`House.quiet_ms`)."""
 
 
+class _Saying:
+    """A batch that is on its way."""
+
+    __slots__ = ("batch", "decided", "settled", "task")
+
+    def __init__(self, batch: Batch) -> None:
+        """Nothing of it is said."""
+        self.batch = batch
+        self.decided = asyncio.Event()
+        """Its decisions are acknowledged, or something went wrong."""
+        self.settled = asyncio.Event()
+        """Its settlements too, or something went wrong."""
+        self.task: asyncio.Task[None]
+
+
 class Speaker:
     """What goes wrong is raised by the next `say`, `said` or `check`."""
 
@@ -41,36 +58,38 @@ class Speaker:
         self._transport = log
         self._observer = observer
         self._wake = wake
-        self._saying: list[asyncio.Task[None]] = []
-        """Of the batches that are on their way, the oldest first."""
-        self._facts_said = asyncio.Event()
-        """Whether the facts of the newest batch are acknowledged, or it failed."""
+        self._saying: list[_Saying] = []
+        """Those that are on their way, the oldest first."""
 
     @property
     def is_silent(self) -> bool:
         """Whether nothing is being said."""
         return not self._saying
 
+    @property
+    def tasks(self) -> list[asyncio.Task[None]]:
+        """What is being said."""
+        return [one.task for one in self._saying]
+
     async def say(self, batch: Batch) -> None:
-        """Begin to say a batch, once the facts of the one before are acknowledged, and all of those before that."""
+        """Begin to say a batch, once the decisions of the one before are acknowledged, and all of those before that."""
         async with self._or_nothing():
             if self._saying:
-                await self._facts_said.wait()
+                await self._saying[-1].decided.wait()
             self._look()
             if len(self._saying) > 1:
-                await asyncio.wait(self._saying, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(self.tasks, return_when=asyncio.FIRST_COMPLETED)
                 self._look()
-        before = self._saying[0] if self._saying else None
-        self._facts_said = asyncio.Event()
-        task = asyncio.create_task(self._publish(batch, self._facts_said, before))
-        task.add_done_callback(self._done)
-        self._saying.append(task)
+        saying = _Saying(batch)
+        saying.task = asyncio.create_task(self._publish(saying, self._saying[0] if self._saying else None))
+        saying.task.add_done_callback(self._done)
+        self._saying.append(saying)
 
     async def said(self) -> None:
         """Wait until everything is acknowledged."""
         async with self._or_nothing():
             if self._saying:
-                await asyncio.wait(self._saying, return_when=asyncio.FIRST_EXCEPTION)
+                await asyncio.wait(self.tasks, return_when=asyncio.FIRST_EXCEPTION)
             self._look()
 
     async def check(self) -> None:
@@ -79,14 +98,15 @@ class Speaker:
             self._look()
 
     def _look(self) -> None:
-        for task in self._saying:
-            if task.done():
-                task.result()
-        self._saying = [task for task in self._saying if not task.done()]
+        for one in self._saying:
+            if one.task.done():
+                one.task.result()
+        self._saying = [one for one in self._saying if not one.task.done()]
 
     def _done(self, task: asyncio.Task[None]) -> None:
         if task.cancelled() or task.exception() is not None:
-            self._facts_said.set()  # nobody need wait for the other batch
+            for one in self._saying:
+                one.decided.set()  # nobody need wait for the other batch
         self._wake()
 
     @asynccontextmanager
@@ -95,20 +115,30 @@ class Speaker:
         try:
             yield
         except BaseException:
-            saying, self._saying = self._saying, []
-            for task in saying:
+            tasks, self._saying = self.tasks, []
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*saying, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
             raise
 
-    async def _publish(self, batch: Batch, facts_said: asyncio.Event, before: asyncio.Task[None] | None) -> None:
+    async def _publish(self, saying: _Saying, before: _Saying | None) -> None:
+        batch = saying.batch
         try:
-            await self._publish_facts(batch)
+            await self._say_decisions(batch)
+            saying.decided.set()
+            if before is not None:
+                await before.settled.wait()
+                _raise_from(before)
+            if batch.settlements:
+                self._check_time(batch)
+                await self._transport.publish(batch.settlements)
         finally:
-            facts_said.set()
+            saying.decided.set()
+            saying.settled.set()
+        self._observer.facts_said(batch)
         if before is not None:
-            await asyncio.wait([before])
-            before.result()
+            await asyncio.wait([before.task])
+            _raise_from(before)
         if batch.round_facts:
             self._check_time(batch)
             await self._transport.publish(batch.round_facts)
@@ -117,13 +147,12 @@ class Speaker:
             self._transport.done(count, partition)
         self._observer.batch_said(batch)
 
-    async def _publish_facts(self, batch: Batch) -> None:
+    async def _say_decisions(self, batch: Batch) -> None:
         if batch.dead_letters:
             await self._publish_dead_letters(batch)
-        if batch.facts:
+        if batch.decisions:
             self._check_time(batch)
-            await self._transport.publish(batch.facts)
-        self._observer.facts_said(batch)
+            await self._transport.publish(batch.decisions)
 
     def _check_time(self, batch: Batch) -> None:
         waited_s = self._clock() - batch.applied_at
@@ -148,3 +177,9 @@ class Speaker:
                 batch.truncate(*place)
             else:
                 return
+
+
+def _raise_from(before: _Saying) -> None:
+    """What went wrong with the batch before, if something did."""
+    if before.task.done():
+        before.task.result()

@@ -86,7 +86,7 @@ class Voice:
             sequence,
         )
         said = [("ce_id", event_id.encode()), self._accepted, ("ce_time", occurred_at.encode()), *self._after_time]
-        batch.facts[route.decisions].append(tuple.__new__(Message, (route.key, value, said)))
+        batch.decisions[route.decisions].append(tuple.__new__(Message, (route.key, value, said)))
         batch.decided_at_ms.append(record.timestamp)
 
     def bet_rejected(self, batch: Batch, record: Record, bet: BetPlaced, reason: BetReason) -> None:
@@ -106,7 +106,7 @@ class Voice:
             reason=reason,
         )
         message = Message(route.key, value, headers("bet_rejected", event_id, bet.occurred_at, self._source))
-        batch.facts[route.decisions].append(message)
+        batch.decisions[route.decisions].append(message)
         batch.decided_at_ms.append(record.timestamp)
 
     def bet_withdrawn(self, batch: Batch, record: Record, cancel: BetCancelled, entry: Entry, answer: Answer) -> None:
@@ -127,7 +127,7 @@ class Voice:
             returned=entry.taken,
             balance=balance_of(answer),
         )
-        self._say(batch.facts, self.routes[bet.account_id].decisions, fact)
+        self._say(batch.decisions, self.routes[bet.account_id].decisions, fact)
 
     def cancel_rejected(self, batch: Batch, record: Record, cancel: BetCancelled, reason: CancelReason) -> None:
         """A cancel was refused."""
@@ -141,7 +141,7 @@ class Voice:
             account_id=cancel.account_id,
             reason=reason,
         )
-        self._say(batch.facts, self.routes[cancel.account_id].decisions, fact)
+        self._say(batch.decisions, self.routes[cancel.account_id].decisions, fact)
 
     def transfer_moved(
         self, batch: Batch, record: Record, event: FundsEvent, kind: TransferKind, answer: Answer
@@ -158,7 +158,7 @@ class Voice:
             currency=event.currency,
             balance=balance_of(answer),
         )
-        self._say(batch.facts, self.routes[event.account_id].funds_decisions, fact)
+        self._say(batch.decisions, self.routes[event.account_id].funds_decisions, fact)
         batch.decided_at_ms.append(record.timestamp)
 
     def transfer_rejected(
@@ -176,7 +176,7 @@ class Voice:
             transfer=kind,
             reason=reason,
         )
-        self._say(batch.facts, self.routes[event.account_id].funds_decisions, fact)
+        self._say(batch.decisions, self.routes[event.account_id].funds_decisions, fact)
         batch.decided_at_ms.append(record.timestamp)
 
     def round_held(
@@ -192,11 +192,11 @@ class Voice:
             round_id=round_.round_id,
             reason=reason,
         )
-        self._say(batch.facts, TopicPartition(self._topics.rounds, record.partition), fact)
+        self._say(batch.decisions, TopicPartition(self._topics.rounds, record.partition), fact)
 
     def say_settlement(self, batch: Batch, fact: SettlementFact) -> None:
         """What became of one bet in a revision of its round."""
-        self._say(batch.facts, self.routes[fact.account_id].settlements, fact)
+        self._say(batch.settlements, self.routes[fact.account_id].settlements, fact)
 
     def say_round(self, outbox: Outbox, partition: int, fact: OutputEvent, own: tuple[str, bytes]) -> None:
         """A round's own record, with a header of our own behind those of CloudEvents."""
