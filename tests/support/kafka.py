@@ -44,6 +44,7 @@ _STOP_SECONDS = 15.0
 _ATTEMPTS = 3
 _PORTS = range(15_000, 30_000)
 """Below those that systems give to connections."""
+_given: set[int] = set()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,11 +160,18 @@ def _stop(broker: subprocess.Popen[bytes]) -> None:
 
 
 def free_port() -> int:
-    """A port of the loopback that nobody listens on now, and that no connection is given by chance."""
-    for port in random.SystemRandom().sample(_PORTS, len(_PORTS)):
+    """A port of the loopback that nobody listens on now, and that no connection is given by chance.
+
+    None is given twice: some time passes before it is listened on. Processes that test side by side share none.
+    """
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    ours = _PORTS[number :: int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))]
+    for port in random.SystemRandom().sample(ours, len(ours)):
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
-            return port
+            if port not in _given:
+                _given.add(port)
+                return port
     raise RuntimeError("no port is free")
 
 
