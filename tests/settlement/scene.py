@@ -12,6 +12,7 @@ dead bets@3 not_json
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -187,6 +188,12 @@ class Scene:
             final_balances=balances,
             clocks_agree=clocks_agree,
         )
+
+
+async def a_while() -> None:
+    """Enough for whatever can be done at once, where nothing tells that nothing more will happen."""
+    for _ in range(200):
+        await asyncio.sleep(0)
 
 
 @asynccontextmanager

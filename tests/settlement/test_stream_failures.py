@@ -12,7 +12,7 @@ from pokdeng.stream.memory import Point
 from pokdeng.stream.port import TopicPartition
 from pokdeng.wire import TopicKind
 from tests.settlement.breakage import Failing, Frozen, heal, kill_in_ledger, kill_in_log
-from tests.settlement.scene import Scene, scene
+from tests.settlement.scene import Scene, a_while, scene
 from tests.settlement.table_talk import S1_R1, bet_value
 
 if TYPE_CHECKING:
@@ -101,8 +101,7 @@ def test_a_record_in_flight_is_not_committed_past() -> None:
             async with asyncio.timeout(30):
                 await blocked.reached.wait()
             played.say(bets(1, 2, 3, 4, 5))
-            for _ in range(200):
-                await asyncio.sleep(0)
+            await a_while()
             assert not played.committed(BETS)
             await played.kill()
             heal(played)

@@ -9,7 +9,7 @@ import pytest
 from pokdeng.stream.memory import Point
 from pokdeng.wire import TopicKind
 from tests.settlement.breakage import kill_in_log
-from tests.settlement.scene import scene
+from tests.settlement.scene import a_while, scene
 
 TABLES = tuple(f"T-{number}" for number in range(1, 65))
 
@@ -53,8 +53,7 @@ def test_bets_of_the_very_millisecond_of_all_closes_are_in_time(*, is_bet_read_l
             if is_bet_read_last:
                 played.hide(TopicKind.BETS)
             played.say(f"{at_every_table('close R-1 @0')}\n{LAST_BETS}")
-            for _ in range(200):
-                await asyncio.sleep(0)
+            await a_while()
             played.show(TopicKind.BETS)
             await played.caught_up()
             assert set((await played.balances()).values()) == {"12000/0/5"}

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pokdeng.stream.merge import FIRST, SECOND
 from pokdeng.stream.port import LogUnavailableError
 from pokdeng.wire import TopicKind
 from tests.restore.filled import filled, latest_ms
-from tests.settlement.scene import Scene, scene
+from tests.settlement.scene import Scene, a_while, scene
 from tests.settlement.table_talk import FIVE_ACCOUNTS
 from tests.settlement.test_together import BETS, DEPOSITS, TABLES, at_every_table
 
@@ -35,37 +34,53 @@ THE_LAST_CARD = "card R-1 banker 2 3d"
 
 
 class Held:
-    """Holds what a worker says on a topic until it is let go, or made to fail."""
+    """Holds what a worker says on a topic: each is let go by itself, and all from `end` on."""
 
     def __init__(self, played: Scene, kind: TopicKind) -> None:
         """From now on."""
         assert played.worker is not None
-        self.reached = asyncio.Event()
-        self._over = asyncio.Event()
+        self.begun = 0
+        """How many were held so far."""
+        self._worker = played.worker
+        self._go = asyncio.Semaphore(0)
+        self._is_over = False
         self._error: Exception | None = None
         topic = played.line.topics.name(kind)
         publish = played.worker.log.publish
 
         async def held(batches: Any, *, compressed: bool = False) -> None:
-            if any(partition.topic == topic for partition in batches):
-                self.reached.set()
-                await self._over.wait()
+            if not self._is_over and any(partition.topic == topic for partition in batches):
+                self.begun += 1
+                await self._go.acquire()
                 if self._error is not None:
                     raise self._error
             await publish(batches, compressed=compressed)
 
         played.worker.log.publish = held  # type: ignore[method-assign]
 
+    async def until(self, begun: int) -> None:
+        """Wait until so many were held."""
+        await self._worker.until(lambda: self.begun == begun)
+
+    def let_go(self) -> None:
+        """Let one go, the next if none is held."""
+        self._go.release()
+
     def end(self, error: Exception | None = None) -> None:
-        """Let them go, or fail."""
-        self._error = error
-        self._over.set()
+        """Let it go, or fail; none is held any more."""
+        self._error, self._is_over = error, True
+        self._go.release()
 
 
-async def a_while() -> None:
-    """Enough for whatever can be done."""
-    for _ in range(200):
-        await asyncio.sleep(0)
+async def say_at_once(played: Scene, text: str, records: int) -> None:
+    """Have these bets and table events taken in one turn."""
+    worker = played.worker
+    assert worker is not None
+    worker.engine.pause(is_paused=True)
+    played.say(text)
+    await worker.until(lambda: waiting(worker.engine) == records)
+    await asyncio.sleep(0.01)  # then the ends of all partitions may be asked for at once
+    worker.engine.pause(is_paused=False)
 
 
 def progress(worker: RunningWorker) -> list[int]:
@@ -75,7 +90,7 @@ def progress(worker: RunningWorker) -> list[int]:
 
 def waiting(engine: Engine) -> int:
     """How many bets and table events are not taken yet."""
-    return sum(desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND) for desk in engine.owned.desks)
+    return sum(desk.waiting for desk in engine.owned.desks)
 
 
 async def with_held_rounds(played: Scene) -> Held:
@@ -84,8 +99,7 @@ async def with_held_rounds(played: Scene) -> Held:
     await played.play(ONE_ROUND)
     rounds = Held(played, TopicKind.ROUNDS)
     played.say(THE_LAST_CARD)
-    async with asyncio.timeout(10):
-        await rounds.reached.wait()
+    await rounds.until(1)
     return rounds
 
 
@@ -170,11 +184,7 @@ def test_one_half_is_folded_while_the_ledger_has_the_other() -> None:
 
             played.worker.ledger.apply = heard  # type: ignore[method-assign]
             played.line.store.before, played.line.store.after = begins, ends
-            engine.pause(is_paused=True)
-            played.say(BETS)
-            await played.worker.until(lambda: waiting(engine) == len(TABLES))
-            await asyncio.sleep(0.01)  # then the ends of all partitions may be asked for at once
-            engine.pause(is_paused=False)
+            await say_at_once(played, BETS, len(TABLES))
             async with asyncio.timeout(10):
                 await reached.wait()
             await a_while()
@@ -192,7 +202,6 @@ def test_one_half_is_folded_while_the_ledger_has_the_other() -> None:
 
 def test_what_waited_too_long_behind_others_is_not_said_any_more() -> None:
     """Each publish is slow, but in time; the half that waits for both of them is older than half a minute by then."""
-    begun, go = [0], asyncio.Semaphore(0)
 
     async def play() -> None:
         async with scene(partitions=4) as played:
@@ -200,26 +209,18 @@ def test_what_waited_too_long_behind_others_is_not_said_any_more() -> None:
             await played.play(f"{at_every_table('shoe S-1 2h')}\n{at_every_table('open R-1')}")
             worker = played.worker
             assert worker is not None
-            publish, topic = worker.log.publish, played.line.topics.bet_decisions
-
-            async def slow(batches: Any, *, compressed: bool = False) -> None:
-                if any(partition.topic == topic for partition in batches):
-                    begun[0] += 1
-                    await go.acquire()
-                await publish(batches, compressed=compressed)
-
-            worker.log.publish = slow  # type: ignore[method-assign]
+            decisions = Held(played, TopicKind.BET_DECISIONS)
             played.say("bet b0 A-65 player_1 1000")
-            await worker.until(lambda: begun[0] == 1)
+            await decisions.until(1)
             played.say(BETS)
             async with asyncio.timeout(10):
                 while sum(text == "8000/2000/2" for text in (await played.balances()).values()) < 65:
                     await asyncio.sleep(0.01)
-            for number in (2, 3):
-                played.line.elapse(29)
-                go.release()
-                if number == 2:
-                    await worker.until(lambda: begun[0] == 2)
+            played.line.elapse(29)
+            decisions.let_go()
+            await decisions.until(2)
+            played.line.elapse(29)
+            decisions.let_go()
             error = await worker.failure()
             assert isinstance(error, LogUnavailableError)
             assert "58 s ago is not said any more" in str(error)
@@ -272,16 +273,10 @@ def test_a_ledger_that_is_lost_while_a_batch_is_said_in_part_is_restored(held: T
         async with scene() as played:
             await played.play(FIVE_ACCOUNTS)
             await played.play("shoe S-1 2h\nopen R-1")
-            worker = played.worker
-            assert worker is not None
             saying = Held(played, held)
-            worker.engine.pause(is_paused=True)
-            played.say("bet b1 A-1 player_1 1000\nbet b2 A-2 player_1 500\nclose R-1\ndeal R-1 W")
-            await worker.until(lambda: waiting(worker.engine) == 15)
-            await asyncio.sleep(0.01)
-            worker.engine.pause(is_paused=False)  # so the bets are decided and settled in one batch
-            async with asyncio.timeout(10):
-                await saying.reached.wait()
+            bets = "bet b1 A-1 player_1 1000\nbet b2 A-2 player_1 500"
+            await say_at_once(played, f"{bets}\nclose R-1\ndeal R-1 W", 15)  # decided and settled in one batch
+            await saying.until(1)
             await a_while()
             said = [len(played.facts(kind)) for kind in (TopicKind.BET_DECISIONS, TopicKind.SETTLEMENTS)]
             assert said == {"bet-decisions": [0, 0], "settlements": [2, 0], "rounds": [2, 2]}[held.value]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from pokdeng.stream.merge import FIRST, SECOND
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
     from pokdeng.wire import Topics
 
 
-async def ask_ends(log: Log, topics: Topics, desks: Iterable[Desk], clock: Callable[[], float]) -> float | None:
-    """Ask for all the ends that are waited for, at once; when to ask next where it is too early, by `clock`."""
+async def ask_ends(log: Log, topics: Topics, desks: Iterable[Desk], clock: Callable[[], float]) -> float:
+    """Ask for all the ends that are waited for, at once; when next, by `clock`: never, where none is too early."""
     now = clock()
-    due: float | None = None
+    due = math.inf
     asked: dict[TopicPartition, tuple[Merge, int]] = {}
     for desk in desks:
         merge = desk.merge
@@ -29,7 +30,7 @@ async def ask_ends(log: Log, topics: Topics, desks: Iterable[Desk], clock: Calla
         if ask is None:
             continue
         if ask.not_before > now:
-            due = ask.not_before if due is None else min(due, ask.not_before)
+            due = min(due, ask.not_before)
             continue
         topic = topics.bets if ask.side == SECOND else topics.table_events
         asked[TopicPartition(topic, desk.partition)] = (merge, ask.side)

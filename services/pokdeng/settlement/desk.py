@@ -21,7 +21,7 @@ from pokdeng.settlement.closing import Closing
 from pokdeng.settlement.floor import Floor
 from pokdeng.settlement.keys import KeyCheck
 from pokdeng.settlement.memory import Recalled, mark_note, round_page, shoe_note, table_note
-from pokdeng.stream.merge import SECOND, Merge
+from pokdeng.stream.merge import FIRST, SECOND, Merge
 from pokdeng.stream.port import TopicPartition
 from pokdeng.wire import MalformedRecordError, decode_bet_event, decode_table_event
 
@@ -82,6 +82,11 @@ class Desk:
         """Below these offsets everything was acknowledged by an earlier owner, of events corrections included."""
         self._betting.said_below = bets
         self.floor.said_below = events
+
+    @property
+    def waiting(self) -> int:
+        """How many records of both sides are queued."""
+        return self.merge.waiting(FIRST) + self.merge.waiting(SECOND)
 
     def read(self, limit: int) -> list[Read]:
         """Take up to `limit` records that may be processed now, decoded."""

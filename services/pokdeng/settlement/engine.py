@@ -10,7 +10,6 @@ the worker with nothing more committed.
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -23,7 +22,7 @@ from pokdeng.settlement.batch import Batch
 from pokdeng.settlement.carrying import Carrier
 from pokdeng.settlement.fuse import Fuse
 from pokdeng.settlement.loss import Loss
-from pokdeng.settlement.owned import Owned
+from pokdeng.settlement.owned import Owned, sources_of
 from pokdeng.settlement.progress import Progress
 from pokdeng.settlement.putting_back import put_back
 from pokdeng.settlement.recall import recall
@@ -33,7 +32,6 @@ from pokdeng.settlement.revising import begin_due
 from pokdeng.settlement.speaker import Speaker
 from pokdeng.settlement.takeover import all_or_nothing, check_same_log, starting_offsets
 from pokdeng.settlement.watchdog import places_of
-from pokdeng.stream.merge import FIRST, SECOND
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
@@ -300,7 +298,7 @@ class Engine:
     async def _do_turn(self) -> tuple[int | None, float]:
         """One turn: how many records it took (None: nothing was done), and when the next is due if nothing arrives."""
         await self._speaker.check()
-        due = await ask_ends(self._transport, self._house.topics, self._taken_desks(), self._clock) or math.inf
+        due = await ask_ends(self._transport, self._house.topics, self._taken_desks(), self._clock)
         batches = await self._carrier.carry([partial(self._fold, share) for share in self._shares()])
         now = self._clock()
         if now >= self._next_commit:
@@ -319,15 +317,14 @@ class Engine:
         topic = self._house.topics.funds
         cashiers = [one for one in self.owned.cashiers if TopicPartition(topic, one.partition) not in self.fuse.open]
         is_plain = not any(desk.revisions for desk in self.owned.desks)
-        waiting = sum(desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND) for desk in desks)
+        waiting = sum(desk.waiting for desk in desks)
         if len(desks) > 1 and is_plain and max(waiting, self._carrier.load) >= self._shared_from:
             return [Share(desks[::2], cashiers, is_all=False), Share(desks[1::2], [], is_all=False)]
         return [Share(desks, cashiers)]
 
     async def _fold(self, share: Share) -> Batch:
         desks, cashiers, is_all = share
-        sources = [*(desk.source for desk in desks), *(cashier.source for cashier in cashiers)]
-        batch = Batch(self._house.voice, self._read_before, sources)
+        batch = Batch(self._house.voice, self._read_before, sources_of(desks, cashiers))
         if not self.is_recovered:
             return batch  # revoked since the turn began
         if is_all and any(desk.revisions for desk in self.owned.desks):

@@ -10,11 +10,16 @@ from pokdeng.stream.merge import FIRST, SECOND, Merge
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pokdeng.ledger.values import Source
     from pokdeng.settlement.house import House
     from pokdeng.stream.port import Record
+
+
+def sources_of(desks: Iterable[Desk], cashiers: Iterable[Cashier]) -> list[Source]:
+    """Their sources, as the ledger names them."""
+    return [desk.source for desk in desks] + [cashier.source for cashier in cashiers]
 
 
 class Owned:
@@ -72,7 +77,7 @@ class Owned:
     @property
     def sources(self) -> list[Source]:
         """Of all that is owned, as the ledger names them."""
-        return [desk.source for desk in self.desks] + [cashier.source for cashier in self.cashiers]
+        return sources_of(self.desks, self.cashiers)
 
     def offer(self, partition: TopicPartition, records: Sequence[Record], now: float) -> None:
         """Queue what arrived; `now` is a monotonic time in seconds."""
@@ -95,7 +100,7 @@ class Owned:
     def is_at_rest(self) -> bool:
         """Whether nothing that was read is left to do."""
         return not (
-            any(desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND) for desk in self.desks)
+            any(desk.waiting for desk in self.desks)
             or any(cashier.waiting for cashier in self.cashiers)
             or any(desk.is_ending for desk in self.desks)
         )

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from pokdeng.stream.merge import FIRST, SECOND
 from pokdeng.stream.port import TopicPartition
 
 if TYPE_CHECKING:
@@ -75,8 +74,7 @@ async def places_of(
     owned: dict[Source, tuple[list[TopicPartition], list[int], int]] = {}
     for desk in desks:
         parts = [TopicPartition(topics.table_events, desk.partition), TopicPartition(topics.bets, desk.partition)]
-        waiting = desk.merge.waiting(FIRST) + desk.merge.waiting(SECOND)
-        owned[desk.source] = (parts, [desk.next_event, desk.next_bet], waiting)
+        owned[desk.source] = (parts, [desk.next_event, desk.next_bet], desk.waiting)
     for cashier in cashiers:
         part = TopicPartition(topics.funds, cashier.partition)
         owned[cashier.source] = ([part], [cashier.next_transfer], cashier.waiting)
