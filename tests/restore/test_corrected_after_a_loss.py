@@ -29,6 +29,7 @@ DEPOSIT = "deposit A-3 7 d3 #d3"
 OLD = f"{S1_R1}\nbet b1 A-1 player_1 1000 #b1\nbet b2 A-2 player_2 500 #b2\nclose R-1\ndeal R-1 W"
 SINCE = "withdraw A-3 407 w3 #w3\nshoe S-8 4h at T-3\nopen R-8 in S-8 at T-3\nbet b8 A-4 player_1 100 of R-8 at T-3"
 MONEY = (TopicKind.BET_DECISIONS, TopicKind.FUNDS_DECISIONS, TopicKind.SETTLEMENTS)
+DEAD = ["dead id_conflict", "dead seat_conflict", "dead seat_conflict"]
 BALANCES = {"A-1": "11000/0/3", "A-2": "11000/0/3", "A-3": "9600/0/3", "A-4": "9800/200/2", "A-5": "10000/0/1"}
 
 
@@ -159,6 +160,37 @@ def test_a_correction_undone_since_is_known_when_it_comes_again(loss: Callable[[
             await loss(played)
             await played.play("again x1\nagain x2\nagain there\nvoid R-1")
             assert played.facts() == before
+
+    asyncio.run(play())
+
+
+@after_every_loss
+def test_a_card_repeated_after_the_end_is_known_after_a_loss(loss: Callable[[Scene], Awaitable[None]]) -> None:
+    """Under an id of its own: its copy is passed over though the place was corrected since; other content is refused.
+
+    A storm found it: what was refused as `id_conflict` before the loss was refused once more as `seat_conflict`.
+    """
+
+    async def play() -> None:
+        async with scene() as played:
+            await played.play(FIVE_ACCOUNTS)
+            await played.play(B1)
+            await played.play("card R-1 player_1 1 9c #own\ncard R-1 player_1 1 4c #own\ncard R-1 player_1 1 4c #no")
+            await played.play(f"{W_C}\ncard R-1 player_1 1 2c #since\ncard R-1 player_1 1 9c #no")
+            before = played.facts()
+            assert test_revisions.news([], before)[-3:] == DEAD
+            await loss(played)
+            await played.play("card R-1 player_1 1 9c #own\nagain since\nclose R-1 #close")
+            assert played.facts() == before
+            await played.play("card R-1 player_1 1 4c #own\ncard R-1 player_1 1 4c #since\ncard R-1 player_1 1 4c #no")
+            assert test_revisions.news(before, played.facts()) == ["dead id_conflict", *DEAD[:2]]
+            await played.play("void R-1\ncard R-1 player_1 1 2c #more")
+            before = played.facts()
+            await loss(played)
+            await played.play(
+                "card R-1 player_1 1 9c #own\ncard R-1 player_1 1 2c #since\ncard R-1 player_1 1 4c #more"
+            )
+            assert test_revisions.news(before, played.facts()) == ["dead round_out_of_order"]
 
     asyncio.run(play())
 

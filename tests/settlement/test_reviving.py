@@ -36,7 +36,7 @@ def bygone(start: int, end: int, name: str = "R-1") -> Bygone:
         **{field: getattr(finished, field) for field in finished.__struct_fields__}
         | {"first_event": start, "settled_event": end - 1}
     )
-    return Bygone(0, TableId("T-1"), RoundId(name), changed, [])
+    return Bygone(0, TableId("T-1"), RoundId(name), changed, [], 0)
 
 
 def test_rounds_that_lie_near_each_other_are_read_in_one_stretch() -> None:

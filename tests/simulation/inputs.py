@@ -147,7 +147,11 @@ def steps_of(spec: Spec) -> Iterator[list[Step]]:
         for nth in range(rng.choice((0, 1, 1, 2)))
     ]
     thoughts = SecondThoughts(
-        random.Random(f"thoughts/{spec.seed}"), play, rate=spec.thoughts, spends=play.mischief.spent_before_correction
+        random.Random(f"thoughts/{spec.seed}"),
+        play,
+        rate=spec.thoughts,
+        spends=play.mischief.spent_before_correction,
+        repeats=random.Random(f"repeats/{spec.seed}"),
     )
     late = LateCards(random.Random(f"late/{spec.seed}"), share=spec.holds, beat_ms=play.beat_ms)
     ends_at_ms = play.starts_at_ms

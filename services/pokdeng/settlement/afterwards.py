@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pokdeng.events.ids import RoundId, TableId
 from pokdeng.events.inputs import CardCorrected, RoundCancelled
-from pokdeng.ledger.values import Source
 from pokdeng.rounds import Mark, Shoe, new_shoe, place_of
 from pokdeng.rules import NO_COPIES, with_card
+from pokdeng.settlement.anchors import NOBODY
 from pokdeng.settlement.keys import KeyCheck
 from pokdeng.settlement.late import late_event
 from pokdeng.settlement.memory import change_note, counts_note, late_note
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from pokdeng.wire import Topics
 
 Key = tuple[str, str]
-NOBODY: Final = Source("")
-"""Of notes that are written by no owner of a source."""
 _TYPES: Final = (CardCorrected.event_type.encode(), RoundCancelled.event_type.encode())
 
 

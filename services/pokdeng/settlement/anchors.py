@@ -7,14 +7,14 @@ partition is noted with each commit, and looked up when the partition is taken o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from pokdeng.ledger.port import LedgerLostError
 from pokdeng.ledger.values import Note, Source
 from pokdeng.settlement.another_log import AnotherLogError
-from pokdeng.settlement.memory import MARK
+from pokdeng.settlement.memory import MARK, UNTOLD
 from pokdeng.stream.reading import all_of
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pokdeng.ledger.port import Ledger
     from pokdeng.stream.port import Log, TopicPartition
 
+NOBODY: Final = Source("")
+"""Of notes that are written by no owner of a source."""
 _Anchor = tuple[int, int, int, int]
 _ANY = 2**63
 """Above every offset."""
@@ -45,6 +47,23 @@ def anchor_note(
     behind = offset + 1
     value = (offset, at_ms, behind if committed is None else committed, behind if dealt is None else dealt)
     return Note(source, page_of(partition), MARK, msgspec.json.encode(value), False, None)
+
+
+def untold_note(partition: TopicPartition, below: int) -> Note:
+    """Remember of a partition of `table-events` that the ledger was lost, and where that partition ended then.
+
+    Cards and closes below it that came for rounds which were over may not be noted (`afterwards`): the log tells them.
+    """
+    return Note(NOBODY, page_of(partition), UNTOLD, msgspec.json.encode(below), False, None)
+
+
+async def untold_below(ledger: Ledger, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
+    """The offsets of `untold_note`, 0 where there is none."""
+    pages = await ledger.recall([page_of(partition) for partition in partitions])
+    return {
+        partition: msgspec.json.decode(page[UNTOLD], type=int) if UNTOLD in page else 0
+        for partition, page in zip(partitions, pages, strict=True)
+    }
 
 
 async def check_anchors(log: Log, ledger: Ledger, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:

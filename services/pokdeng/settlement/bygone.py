@@ -1,7 +1,8 @@
 """Rounds and shoes that left memory: what becomes of a table event about them, and a finished round as it was.
 
 A finished round is folded again from the log, between the offsets of its note; what came for it later is on its page
-(`late.py`). So nothing but its own few minutes of the log is read, however long ago it was.
+(`late.py`). So nothing but its own few minutes of the log is read, however long ago it was; only where the ledger was
+lost since then, the log is read up to that point.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pokdeng.events.ids import Reason
-from pokdeng.events.inputs import CardCorrected, CardDealt, RoundOpened, ShoeStarted
+from pokdeng.events.inputs import BettingClosed, CardCorrected, CardDealt, RoundCancelled, RoundOpened, ShoeStarted
 from pokdeng.events.reasons import DeadLetterReason
-from pokdeng.rounds import Cancelled, Completed, Duplicate, Mark, Refused, Round, Shoe, Table, evolve
+from pokdeng.rounds import Cancelled, Completed, Duplicate, Mark, Refused, Round, Shoe, Table, evolve, place_of
 from pokdeng.rules import NO_COPIES, Card, with_card, without_card
 from pokdeng.settlement.full_shoe import without_room
 
@@ -31,15 +32,20 @@ def revive(
     events: Iterable[tuple[Record, TableEvent]],
     late: Iterable[LateEvent],
 ) -> Round | None:
-    """A finished round as its latest revision left it; None if `events`, those up to its end, do not open it.
+    """A finished round as its latest revision left it; None if `events` do not open it.
 
-    `late` came for it since then; beside them are those events that brought a card which its shoe could not have: the
-    shoe is not as it was then. Which cards stood in the end is said by `finished`.
+    `late` came for it after its end; beside them are those events that brought a card which its shoe could not have:
+    the shoe is not as it was then. Where that is not known completely `events` go on beyond its end. Which cards stood
+    in the end is said by `finished`.
     """
     late = list(late)
+    since: list[tuple[Record, TableEvent]] = []
     impossible = {one.offset: one.impossible for one in late if one.impossible is not None}
     table: Table | None = None
     for record, event in events:
+        if record.offset > finished.settled_event:
+            since.append((record, event))
+            continue
         if isinstance(event, RoundOpened):
             shoe_id = event.shoe_id
             shoe = Shoe(shoe_id, finished.shoe.decks, Card.parse(finished.shoe.burn_card), 0, NO_COPIES)
@@ -53,7 +59,31 @@ def revive(
         after, _ = evolve(before, event, Mark(record.offset, record.timestamp))
         table = after if why is None else after._replace(shoes=table.shoes)
     folded = None if table is None else next(iter(table.rounds.values()), None)
-    return None if folded is None else _as_it_is(folded, finished, late)
+    if folded is None:
+        return None
+    if since and finished.was_settled:
+        folded = _repeated_since(folded, since, late)
+    return _as_it_is(folded, finished, late)
+
+
+def _repeated_since(folded: Round, since: Iterable[tuple[Record, TableEvent]], late: Sequence[LateEvent]) -> Round:
+    """A round that remembers the cards and closes after its end that repeated what was so then.
+
+    `since` are all its events after its end, `late` tells which corrections counted.
+    """
+    noted = {one.offset for one in late}
+    places, seen = list(folded.places), dict(folded.seen)
+    for record, event in since:
+        if record.offset in noted:
+            if isinstance(event, RoundCancelled):
+                break  # nothing repeats what is cancelled
+            if isinstance(event, CardCorrected):
+                places[place_of(event.seat, event.position)] = event.card
+        elif isinstance(event, BettingClosed) or (
+            isinstance(event, CardDealt) and places[place_of(event.seat, event.position)] is event.card
+        ):
+            seen.setdefault((event.event_type, event.event_id), event)
+    return folded._replace(seen=seen)
 
 
 def _as_it_is(folded: Round, finished: Finished, late: Sequence[LateEvent]) -> Round:

@@ -63,6 +63,8 @@ class Desk:
         self.floor = Floor(self, self._aftermath, window_ms=house.correction_window_ms)
         self.event_end = 0
         """Where `table-events` ended when the partition was assigned."""
+        self.untold_below = 0
+        """Not all that came below this offset for rounds that were over is noted: the ledger was lost since."""
         self.next_event = next_event
         self.next_bet = next_bet
         """What is acknowledged up to; reading is ahead of it."""

@@ -14,6 +14,7 @@
 | `table|TABLE` | `m` | the table when none of its rounds was open (`finished.TableNote`) |
 | `aside` | TABLE | `1` where the table's page has rounds put aside, `0` where it has none any more |
 | `log|TOPIC|PARTITION` | `m` | the newest acknowledged record of an input partition (`anchors`) |
+| | `u` | where it ended when the ledger was lost: what came late before is not all noted (`anchors`) |
 
 Pages of rounds and shoes live for `--remember`; the others for ever. Nothing here moves money.
 """
@@ -48,6 +49,7 @@ CANCEL = "x"
 LATE = "e"
 IMPOSSIBLE = "i"
 HELD = "h"
+UNTOLD = "u"
 """The kinds of fields; what they are about follows behind a `|`."""
 
 TABLE = "table"

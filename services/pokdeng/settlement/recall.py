@@ -42,8 +42,8 @@ class Needs:
         self.tables: dict[TableId, None] = {}
         self.late: dict[BetName, None] = {}
         """Late bets and cancels of finished rounds."""
-        self.past: dict[Key, tuple[int, int, Finished]] = {}
-        """Finished rounds that late table events are about: their partition, the first such event's offset, how."""
+        self.past: dict[Key, tuple[Desk, int, Finished]] = {}
+        """Finished rounds that late table events are about: their desk, the first such event's offset, how."""
 
     def add(self, desk: Desk, reads: list[Read]) -> None:
         """What one desk's records ask for."""
@@ -94,7 +94,7 @@ class Needs:
         self._of_shoe(key[0], finished.shoe.shoe().shoe_id)
         waiting = desk.revisions.newest(key)
         if waiting is None:
-            self.past.setdefault(key, (desk.partition, record.offset, finished))
+            self.past.setdefault(key, (desk, record.offset, finished))
         else:
             late = (one for one in self._memory.round(*key).late if one.offset < record.offset)
             self._memory.revived[key] = heard_late(waiting, late)
@@ -144,13 +144,16 @@ async def recall(ledger: Ledger, log: Log, table_events: str, reads_of: list[tup
             for name, found in zip(names, await ledger.find_bets(names), strict=True):
                 memory.add_bets(name, found)
         elif needs.past:
-            asked = [
-                Bygone(partition, *key, finished, [one for one in memory.round(*key).late if one.offset < first])
-                for key, (partition, first, finished) in needs.past.items()
-            ]
+            asked = [_bygone(memory, desk, key, finished, first) for key, (desk, first, finished) in needs.past.items()]
             memory.revived.update(await revive_all(log, table_events, asked))
         else:
             return memory
+
+
+def _bygone(memory: Recalled, desk: Desk, key: Key, finished: Finished, first: int) -> Bygone:
+    """A finished round as it is to be found again, before the event at offset `first`."""
+    late = [one for one in memory.round(*key).late if one.offset < first]
+    return Bygone(desk.partition, *key, finished, late, min(desk.untold_below, first))
 
 
 def _add_pages(memory: Recalled, needs: Needs, pages: list[dict[str, bytes]]) -> None:

@@ -11,8 +11,7 @@ from pokdeng.ledger.port import LedgerLostError
 from pokdeng.restore.folding import Times
 from pokdeng.restore.protocol import Plan
 from pokdeng.restore.stored import find_checkpoint
-from pokdeng.settlement.afterwards import NOBODY
-from pokdeng.settlement.anchors import anchor_note
+from pokdeng.settlement.anchors import NOBODY, anchor_note, untold_note
 from pokdeng.settlement.incarnation import check_nothing_is_lost
 from pokdeng.settlement.past import Past, past_of, restored_note
 from pokdeng.stream.port import TopicPartition
@@ -87,13 +86,14 @@ def plan_of(
 
 
 async def read_anchors(log: Log, topics: Topics) -> list[RestoredNote]:
-    """The last record of each input partition that the group has committed: see `anchors`."""
+    """The last record of each input partition that the group has committed, and what is not noted again: `anchors`."""
     names = (topics.table_events, topics.bets, topics.funds)
     counts = await log.partition_counts(names)
     places = [TopicPartition(name, number) for name in names for number in range(counts.get(name, 0))]
     committed = await log.committed(places)
     beginnings = await log.beginning_offsets(places)
-    notes: list[RestoredNote] = []
+    ends = await log.end_offsets([place for place in places if place.topic == topics.table_events])
+    notes = [restored_note(untold_note(place, end)) for place, end in ends.items()]
     for place in places:
         offset = (committed[place] or 0) - 1
         if offset < beginnings[place]:

@@ -12,7 +12,7 @@ from pokdeng.stream.reading import read_on
 from pokdeng.wire import MalformedRecordError, decode_table_event
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pokdeng.events.ids import RoundId, TableId
     from pokdeng.events.inputs import TableEvent
@@ -33,6 +33,8 @@ class Bygone(NamedTuple):
     round: RoundId
     finished: Finished
     late: Sequence[LateEvent]
+    not_noted_below: int
+    """What came for it below this offset may be missing in `late`, cards and closes that is: the log tells them."""
 
     @property
     def start(self) -> int:
@@ -41,8 +43,8 @@ class Bygone(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Behind its last event of the first revision."""
-        return self.finished.settled_event + 1
+        """Behind the last event that is read for it, at least the last of its first revision."""
+        return max(self.finished.settled_event + 1, self.not_noted_below)
 
 
 async def revive_all(
@@ -77,30 +79,30 @@ def stretches_of(asked: Iterable[Bygone]) -> list[list[Bygone]]:
 async def _read(
     log: Log, place: TopicPartition, asked: Sequence[Bygone]
 ) -> dict[tuple[TableId, RoundId], Round | None]:
-    events: dict[tuple[TableId, RoundId], list[tuple[Record, TableEvent]]] = {
-        (one.table, one.round): [] for one in asked
-    }
+    rounds = {(one.table, one.round): one for one in asked}
+    events: dict[tuple[TableId, RoundId], list[tuple[Record, TableEvent]]] = {name: [] for name in rounds}
     coming: dict[bytes | None, list[Bygone]] = {}
     for one in reversed(asked):
         coming.setdefault(one.table.encode(), []).append(one)
-    current: dict[bytes | None, list[Bygone]] = {key: [] for key in coming}
+    ends: dict[bytes | None, int] = dict.fromkeys(coming, 0)
     async for record in read_on(log, place, asked[0].start, max(one.end for one in asked)):
         waiting = coming.get(record.key)
         if waiting is None:
             continue
         offset = record.offset
         while waiting and waiting[-1].start <= offset:
-            current[record.key].append(waiting.pop())
-        rounds = current[record.key] = [one for one in current[record.key] if offset < one.end]
-        if rounds:
+            ends[record.key] = max(ends[record.key], waiting.pop().end)
+        if offset < ends[record.key]:  # else it lies between two rounds
             _take(record, rounds, events)
-    return {(one.table, one.round): revive(one.finished, events[one.table, one.round], one.late) for one in asked}
+    return {name: revive(one.finished, events[name], one.late) for name, one in rounds.items()}
 
 
 def _take(
-    record: Record, rounds: Iterable[Bygone], events: dict[tuple[TableId, RoundId], list[tuple[Record, TableEvent]]]
+    record: Record,
+    rounds: Mapping[tuple[TableId, RoundId], Bygone],
+    events: Mapping[tuple[TableId, RoundId], list[tuple[Record, TableEvent]]],
 ) -> None:
-    """Add a record to its round, if it is one of those that lie around it; its key may name another table."""
+    """Add a record to its round, if it lies in what is read for one; its key may name another table."""
     try:
         event = decode_table_event(record.value, record.key)
     except MalformedRecordError:
@@ -108,5 +110,6 @@ def _take(
     if isinstance(event, ShoeStarted):
         return
     name = (event.table_id, event.round_id)
-    if any(name == (one.table, one.round) for one in rounds):
+    one = rounds.get(name)
+    if one is not None and one.start <= record.offset < one.end and record.key == one.table.encode():
         events[name].append((record, event))

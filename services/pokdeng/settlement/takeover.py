@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from pokdeng.settlement.anchors import check_anchors
+from pokdeng.settlement.anchors import check_anchors, untold_below
 from pokdeng.settlement.another_log import AnotherLogError
 from pokdeng.stream.port import TopicPartition
 
@@ -64,8 +64,10 @@ async def check_same_log(
             raise AnotherLogError(
                 f"the ledger has applied {place.topic}[{place.partition}] up to {offset}", ends[place]
             )
+    untold = await untold_below(ledger, list(events.values()))
     for desk, place in events.items():
         desk.event_end = ends[place]
+        desk.untold_below = untold[place]
         desk.said_before(
             bets=acknowledged.get(TopicPartition(topics.bets, desk.partition), 0), events=acknowledged.get(place, 0)
         )
