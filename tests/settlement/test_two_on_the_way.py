@@ -10,8 +10,10 @@ import pytest
 from pokdeng.stream.port import LogUnavailableError
 from pokdeng.wire import TopicKind
 from tests.restore.filled import filled, latest_ms
+from tests.settlement.lives import forgotten
 from tests.settlement.scene import Scene, a_while, scene
 from tests.settlement.table_talk import FIVE_ACCOUNTS
+from tests.settlement.test_revision_edges import B1
 from tests.settlement.test_together import BETS, DEPOSITS, TABLES, at_every_table
 
 if TYPE_CHECKING:
@@ -286,5 +288,31 @@ def test_a_ledger_that_is_lost_while_a_batch_is_said_in_part_is_restored(held: T
             await played.caught_up()
             assert [len(played.facts(kind)) for kind in (TopicKind.BET_DECISIONS, TopicKind.SETTLEMENTS)] == [2, 2]
             assert await played.balance() == "11000/0/3"
+
+    asyncio.run(play())
+
+
+def test_what_repeats_a_card_is_known_while_a_correction_is_under_way() -> None:
+    """Of a round that left memory, and was said once more since: its page comes before it is looked at.
+
+    The simulation found it, without a single fault.
+    """
+
+    async def play() -> None:
+        async with scene() as played:
+            await played.play(FIVE_ACCOUNTS)
+            await played.play(B1)
+            await forgotten(played)
+            held = Held(played, TopicKind.ROUNDS)
+            played.say("correct R-1 player_1 1 2c\ncorrect R-1 player_1 1 9c\ncorrect R-1 player_1 1 2c")
+            for number, line in enumerate(("card R-1 banker 2 3d #own", "card R-1 banker 2 4d #own"), start=1):
+                await held.until(number)
+                played.say(line)
+                await a_while()
+                held.let_go()
+            await held.until(3)
+            held.end()
+            await played.caught_up()
+            assert [fact.split()[-1] for fact in played.facts() if fact.startswith("dead")] == ["id_conflict"]
 
     asyncio.run(play())

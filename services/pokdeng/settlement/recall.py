@@ -88,10 +88,11 @@ class Needs:
             if table is None or event.shoe_id != table.newest_shoe or table_id in self._starting:
                 self._of_shoe(table_id, event.shoe_id)
         elif finished is not None and desk.floor.is_news(record.offset, finished) and key not in self._memory.revived:
-            self._of_past_round(desk, record, key, finished)
+            self._of_shoe(table_id, finished.shoe.shoe().shoe_id)
+            if self._memory.has_round(*key):  # else its page comes first: what came for it is on it
+                self._of_past_round(desk, record, key, finished)
 
     def _of_past_round(self, desk: Desk, record: Record, key: Key, finished: Finished) -> None:
-        self._of_shoe(key[0], finished.shoe.shoe().shoe_id)
         waiting = desk.revisions.newest(key)
         if waiting is None:
             self.past.setdefault(key, (desk, record.offset, finished))
