@@ -87,7 +87,8 @@ def main() -> int:
 
     def told() -> None:
         observer.ledger_called(0.004)
-        observer.facts_said(batch)
+        observer.decisions_said(batch)
+        observer.settlements_said(batch)
         observer.batch_said(batch)
 
     lines: tuple[tuple[str, Callable[[], object]], ...] = (

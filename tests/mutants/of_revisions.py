@@ -9,7 +9,7 @@ from pokdeng.ledger import memory_decide
 from pokdeng.ledger.memory_decide import Decision
 from pokdeng.ledger.memory_store import After
 from pokdeng.rounds import aftermath as of_rounds
-from pokdeng.settlement import aftermath, revising, takeover
+from pokdeng.settlement import aftermath, revising
 from pokdeng.settlement.desk import Desk
 from pokdeng.settlement.revising import Revision, Standing
 from pokdeng.settlement.revisions import Revisions
@@ -184,13 +184,3 @@ def revised_round_is_forgotten(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(Desk, "forget", forgets)
     patch.setattr(Desk, "is_as_noted", lambda *_: True)
-
-
-@mutant
-def repeats_are_lost_with_the_ledger(patch: pytest.MonkeyPatch) -> None:
-    """After a loss nobody looks into the log for the cards that repeated what lay there, under ids of their own."""
-    patch.setattr(takeover, "untold_below", _nothing_untold)
-
-
-async def _nothing_untold(_ledger: Any, partitions: Any) -> dict[Any, int]:
-    return dict.fromkeys(partitions, 0)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pokdeng.settlement.observer import SilentObserver
 from pokdeng.stream.port import LogUnavailableError
 from pokdeng.wire import TopicKind
 from tests.restore.filled import filled, latest_ms
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pokdeng.ledger.values import Answer
+    from pokdeng.settlement.batch import Batch
     from pokdeng.settlement.engine import Engine
     from tests.support.line import RunningWorker
 
@@ -314,5 +316,42 @@ def test_what_repeats_a_card_is_known_while_a_correction_is_under_way() -> None:
             held.end()
             await played.caught_up()
             assert [fact.split()[-1] for fact in played.facts() if fact.startswith("dead")] == ["id_conflict"]
+
+    asyncio.run(play())
+
+
+class Told(SilentObserver):
+    """What the metrics are told, in order."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self.what: list[str] = []
+
+    def decisions_said(self, batch: Batch) -> None:
+        """Latencies of decisions."""
+        self.what.append(f"{len(batch.decided_at_ms)} decided")
+
+    def settlements_said(self, batch: Batch) -> None:
+        """Latencies of settlements."""
+        self.what.append(f"{len(batch.caused_at_ms)} settled")
+
+
+def test_a_decision_is_measured_when_it_is_acknowledged() -> None:
+    """Not when the settlements beside it are."""
+
+    async def play() -> None:
+        told = Told()
+        async with scene() as played:
+            await played.play(FIVE_ACCOUNTS)
+            await played.play(ONE_ROUND)
+            assert played.worker is not None
+            played.worker.engine._speaker._observer = told
+            settlements = Held(played, TopicKind.SETTLEMENTS)
+            played.say(THE_LAST_CARD)
+            await settlements.until(1)
+            assert told.what[-1].endswith("decided")
+            settlements.end()
+            await played.caught_up()
+            assert "1 settled" in told.what
 
     asyncio.run(play())

@@ -15,6 +15,7 @@ import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.client import AIOKafkaClient
+from aiokafka.conn import AIOKafkaConnection
 from aiokafka.consumer import fetcher
 from aiokafka.consumer.fetcher import Fetcher, FetchError, FetchResult, PartitionRecords
 from aiokafka.consumer.group_coordinator import BaseCoordinator, GroupCoordinator
@@ -262,12 +263,16 @@ def test_what_is_logged_of_an_address_that_failed_is_what_is_heard() -> None:
 
 
 def test_what_is_thrown_away_of_a_producer_exists() -> None:
-    """The sender that `Publisher` cancels and the accumulator that it empties."""
+    """What `Producer` cancels, empties and cuts: the sender and its requests, the accumulator, the connections."""
 
     async def scenario() -> None:
         producer = AIOKafkaProducer(bootstrap_servers="127.0.0.1:1")  # type: ignore[no-untyped-call]  # aiokafka is typed in places only
         assert isinstance(producer._message_accumulator, MessageAccumulator)
         assert isinstance(producer._sender, Sender)
+        assert producer._sender.sender_task is None
+        assert "self._send_produce_req(node_id, node_batches)" in inspect.getsource(Sender._sender_routine)
+        assert producer.client._conns == {}
+        assert AIOKafkaConnection("127.0.0.1", 1)._writer is None  # type: ignore[no-untyped-call]  # as above
 
     asyncio.run(scenario())
 

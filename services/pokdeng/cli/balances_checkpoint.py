@@ -66,7 +66,7 @@ async def _write(settings: KafkaSettings, topics: Topics, remember_ms: int, bar:
     log = KafkaLog(settings)
     try:
         past = Past(remember_ms=remember_ms)
-        for table_id, raw in (await noted_tables(log, topics)).items():
+        for table_id, raw in await noted_tables(log, topics):
             past.know_noted_table(table_id, raw)
         return await close_books(
             log,

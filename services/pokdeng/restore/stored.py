@@ -38,13 +38,13 @@ async def stored(log: Log, topics: Topics) -> AsyncIterator[Record]:
                     yield record
 
 
-async def noted_tables(log: Log, topics: Topics) -> dict[str, bytes]:
-    """The newest snapshot of each table that was noted without a round having ended there."""
-    found: dict[str, bytes] = {}
+async def noted_tables(log: Log, topics: Topics) -> list[tuple[str, bytes]]:
+    """Tables and their snapshots that were noted without a round having ended there; the newest is not always last."""
+    found: list[tuple[str, bytes]] = []
     async for record in stored(log, topics):
         key = (record.key or b"").decode()
         if key.startswith(TABLE) and record.value is not None:
-            found[key.removeprefix(TABLE)] = record.value
+            found.append((key.removeprefix(TABLE), record.value))
     return found
 
 

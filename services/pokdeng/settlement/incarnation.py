@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from pokdeng.stream.port import Log
     from pokdeng.wire import Topics
 
-TAIL_RECORDS = 1_000
-"""So many of the newest facts of each partition are looked at: more than what two workers may say side by side."""
+TAIL_RECORDS = 4_000
+"""So many of the newest facts of each partition are looked at.
+
+More than what a few workers may say of one partition side by side: each has two batches of some 2,000 on their way, of
+accounts of all partitions.
+"""
 REFUSALS = 200
 """So many of the newest refused bets and cancels are looked up."""
 _HOUR_MS = 3_600_000

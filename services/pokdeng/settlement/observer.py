@@ -17,8 +17,11 @@ class Observer(Protocol):
     def ledger_lost(self, cause: str) -> None:
         """The ledger was found `cold`, another incarnation (`check`) or `behind`."""
 
-    def facts_said(self, batch: Batch) -> None:
-        """The decisions and settlements of a batch are acknowledged."""
+    def decisions_said(self, batch: Batch) -> None:
+        """The decisions of a batch are acknowledged."""
+
+    def settlements_said(self, batch: Batch) -> None:
+        """Its settlements are acknowledged, too."""
 
     def batch_said(self, batch: Batch) -> None:
         """All of a batch is acknowledged, the rounds' records too."""
@@ -33,7 +36,10 @@ class SilentObserver:
     def ledger_called(self, seconds: float) -> None:
         """See `Observer`."""
 
-    def facts_said(self, batch: Batch) -> None:
+    def decisions_said(self, batch: Batch) -> None:
+        """See `Observer`."""
+
+    def settlements_said(self, batch: Batch) -> None:
         """See `Observer`."""
 
     def batch_said(self, batch: Batch) -> None:

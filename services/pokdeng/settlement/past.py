@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 async def past_of(log: Log, topics: Topics, *, now_ms: int, remember_ms: int) -> Past:
     """What the log tells besides facts, when a ledger is restored; facts are told it then."""
     past = Past(remember_ms=remember_ms, asked=await read_asked(log, topics, since_ms=now_ms - remember_ms))
-    for table_id, raw in (await noted_tables(log, topics)).items():
+    for table_id, raw in await noted_tables(log, topics):
         past.know_noted_table(table_id, raw)
     return past
 

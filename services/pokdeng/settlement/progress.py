@@ -138,6 +138,8 @@ class Progress:
         for desk in desks:
             notes.extend(desk.idle_notes())
         if notes:
+            # Before they are said: a worker that was stopped for long would replace what the next owner said since.
+            await self._ledger.renew(sorted({note.source for note in notes}))
             await self._say_idle(notes)
             await self._remember(desks, notes)
             for desk in desks:

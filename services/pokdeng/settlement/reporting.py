@@ -37,18 +37,23 @@ class MetricsObserver:
         with self._metrics.guard():
             self._metrics.count({("recoveries", cause): 1})
 
-    def facts_said(self, batch: Batch) -> None:
-        """The decisions and settlements of a batch are acknowledged."""
+    def decisions_said(self, batch: Batch) -> None:
+        """The decisions of a batch are acknowledged."""
         with self._metrics.guard():
             now_ms = time.time() * 1000
             decided = {(now_ms - at_ms) / 1000: count for at_ms, count in Counter(batch.decided_at_ms).items()}
+            self.decision_latencies.extend(decided)
+            self._metrics.observe("decision_latency", decided)
+
+    def settlements_said(self, batch: Batch) -> None:
+        """The settlements of a batch are acknowledged."""
+        with self._metrics.guard():
+            now_ms = time.time() * 1000
             settled: dict[float, int] = {}
             for at_ms, bets in batch.caused_at_ms:
                 seconds = (now_ms - at_ms) / 1000
                 settled[seconds] = settled.get(seconds, 0) + bets
-            self.decision_latencies.extend(decided)
             self.settlement_latencies.extend(settled)
-            self._metrics.observe("decision_latency", decided)
             self._metrics.observe("settlement_latency", settled)
 
     def batch_said(self, batch: Batch) -> None:

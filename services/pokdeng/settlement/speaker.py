@@ -99,6 +99,8 @@ class Speaker:
 
     def _look(self) -> None:
         for one in self._saying:
+            if one.task.cancelled():
+                raise LogUnavailableError("saying was given up, by none of us")
             if one.task.done():
                 one.task.result()
         self._saying = [one for one in self._saying if not one.task.done()]
@@ -125,6 +127,7 @@ class Speaker:
         batch = saying.batch
         try:
             await self._say_decisions(batch)
+            self._observer.decisions_said(batch)
             saying.decided.set()
             if before is not None:
                 await before.settled.wait()
@@ -135,7 +138,7 @@ class Speaker:
         finally:
             saying.decided.set()
             saying.settled.set()
-        self._observer.facts_said(batch)
+        self._observer.settlements_said(batch)
         if before is not None:
             await asyncio.wait([before.task])
             _raise_from(before)

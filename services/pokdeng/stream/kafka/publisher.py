@@ -7,16 +7,11 @@ import time
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from aiokafka.errors import (
-    KafkaError,
-    MessageSizeTooLargeError,
-    ProducerClosed,
-    RecordListTooLargeError,
-)
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
 
 from pokdeng.stream.kafka.connecting import connecting
 from pokdeng.stream.kafka.errors import unavailable
-from pokdeng.stream.kafka.untyped import AIOKafkaProducer
+from pokdeng.stream.kafka.producing import Producer
 from pokdeng.stream.port import RecordRefusedError, TopicPartition
 
 if TYPE_CHECKING:
@@ -27,8 +22,6 @@ if TYPE_CHECKING:
 
 _REFUSED: Final = (MessageSizeTooLargeError, RecordListTooLargeError)
 """What a broker answers to a batch for the sake of a record in it."""
-_REQUEST_OVERHEAD_BYTES: Final = 100_000
-_CLOSING_SECONDS: Final = 5.0
 
 
 class _Refused(NamedTuple):
@@ -51,9 +44,9 @@ class Publisher:
     def __init__(self, settings: KafkaSettings) -> None:
         """Nothing is connected before the first batch."""
         self._settings = settings
-        self._resting: defaultdict[str | None, list[Any]] = defaultdict(list)
+        self._resting: defaultdict[str | None, list[Producer]] = defaultdict(list)
         """By compression: those that serve nobody."""
-        self._open: list[Any] = []
+        self._open: list[Producer] = []
 
     async def publish(self, batches: Mapping[TopicPartition, Sequence[Message]], compression: str | None) -> None:
         """Append per partition in order; return when all are acknowledged.
@@ -99,7 +92,7 @@ class Publisher:
 
     async def _send(
         self,
-        producer: Any,
+        producer: Producer,
         partition: TopicPartition,
         messages: Sequence[Message],
         start: int,
@@ -124,18 +117,11 @@ class Publisher:
                 return _Refused(partition, first, end - first, error)
         return None
 
-    async def _producer(self, compression: str | None, deadline: float) -> Any:
+    async def _producer(self, compression: str | None, deadline: float) -> Producer:
         """One that serves nobody."""
         if self._resting[compression]:
             return self._resting[compression].pop()
-        producer = AIOKafkaProducer(
-            **self._settings.client_arguments(),
-            acks="all",
-            enable_idempotence=True,
-            compression_type=compression,
-            max_batch_size=self._settings.max_batch_bytes,
-            max_request_size=self._settings.max_batch_bytes + _REQUEST_OVERHEAD_BYTES,
-        )
+        producer = Producer(self._settings, compression)
         self._open.append(producer)
         try:
             with unavailable("opening a producer"), connecting(self._settings):
@@ -146,19 +132,11 @@ class Publisher:
             raise
         return producer
 
-    async def _discard(self, producer: Any) -> None:
-        """Stop a producer with whatever it still holds: nothing of it may be sent later."""
-        if producer not in self._open:
-            return
-        self._open.remove(producer)
-        sender = producer._sender  # noqa: SLF001 - has a contract test; None before it has started
-        sending = None if sender is None else sender.sender_task
-        if sending is not None:
-            sending.cancel()
-            await asyncio.wait([sending], timeout=_CLOSING_SECONDS)
-        # Else stopping would wait for what nobody sends any more.
-        producer._message_accumulator.fail_all(ProducerClosed())  # noqa: SLF001 - has a contract test
-        await producer.stop()
+    async def _discard(self, producer: Producer) -> None:
+        """Stop a producer with whatever it still holds: nothing of it is begun to be sent later."""
+        if producer in self._open:
+            self._open.remove(producer)
+            await producer.throw_away()
 
 
 def _fill(batch: Any, messages: Sequence[Message], start: int, end: int) -> int:
