@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Ledger(Protocol):
-    """Balances and memory. All methods may be awaited by one task at a time, in order.
+    """Balances and memory. Several tasks may await methods at the same time: calls are made one after the other.
 
     Errors of all methods: `LedgerUnavailableError` after bounded retries; `FencedError` where another owner has
     taken a source; `LedgerLostError` where the store is empty, another incarnation or behind what was acknowledged;

@@ -1,10 +1,10 @@
 """The engine: gathers what arrived into batches, and carries each through fold, ledger and log to progress.
 
 One loop for all partitions of a worker, for batches are what makes it fast. In order: ask for the ends that the merges
-wait for; read; recall; fold; apply to the ledger; remember what was refused; say facts and dead letters; when these
-are acknowledged, say the rounds; only then count it as progress. What a batch says is sent while the next is folded;
-where much is waiting, the ledger has one half of the partitions' records while the other is folded. Any failure stops
-the worker with nothing more committed.
+wait for; read; recall; fold; apply to the ledger; remember what was refused; say dead letters and decisions, then
+settlements, then the rounds, each when the one before is acknowledged; only then count it as progress. What a batch
+says is sent while the next is folded; where much is waiting, the ledger has one half of the partitions' records while
+the other is folded. Any failure stops the worker with nothing more committed.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class Loss:
         self._owned, self._is_proven = {}, False
 
     async def noticed(self, lost: LedgerLostError) -> None:
-        """The ledger is lost, and nothing is being said of our sources any more."""
+        """The ledger is lost, and of our sources nothing is begun to be said any more."""
         self.is_lost = True
         self._observer.ledger_lost(lost.cause)
         _log.error("ledger_lost", cause=lost.cause, why=str(lost))

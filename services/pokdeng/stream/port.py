@@ -1,7 +1,7 @@
 """The log as the worker sees it: partitions to read, ends to ask for, records to publish, progress to commit.
 
 Knows no Pok Deng. Two sides implement it with one contract test: Apache Kafka through Faust (`kafka/`) and an
-in-memory twin (`memory.py`).
+in-memory twin (`memory/`).
 """
 
 from __future__ import annotations
