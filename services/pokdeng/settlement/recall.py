@@ -154,7 +154,8 @@ async def recall(ledger: Ledger, log: Log, table_events: str, reads_of: list[tup
 def _bygone(memory: Recalled, desk: Desk, key: Key, finished: Finished, first: int) -> Bygone:
     """A finished round as it is to be found again, before the event at offset `first`."""
     late = [one for one in memory.round(*key).late if one.offset < first]
-    return Bygone(desk.partition, *key, finished, late, min(desk.untold_below, first))
+    untold = min(desk.untold_below, first) if finished.was_settled else 0
+    return Bygone(desk.partition, *key, finished, late, untold)
 
 
 def _add_pages(memory: Recalled, needs: Needs, pages: list[dict[str, bytes]]) -> None:
