@@ -53,7 +53,8 @@ class Publisher:
 
         A batch that the broker refuses is sent again in halves, until the record is found that it refuses alone.
         Raises RecordRefusedError or LogUnavailableError; any subset may have been appended then. All of it, the opening
-        of a producer too, takes no longer than a request may.
+        of a producer too, takes no longer than a request may; after that nothing is begun to be written, and no more
+        is waited for than that connections are cut.
         """
         deadline = asyncio.get_running_loop().time() + self._settings.request_timeout_ms / 1000
         starts = dict.fromkeys(batches, 0)
