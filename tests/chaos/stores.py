@@ -49,10 +49,11 @@ class Store:
         self._process: subprocess.Popen[bytes] | None = None
         self.redis: Redis = Redis(host="127.0.0.1", port=self.port, socket_timeout=5)
 
-    async def start(self, **options: str) -> None:
+    async def start(self, *, is_mended: bool = True, **options: str) -> None:
         """Mend its file, start, and wait until that is loaded."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._mend()
+        if is_mended:
+            self._mend()
         words = [part for name, value in (_OPTIONS | options).items() for part in (f"--{name}", value)]
         with (self.folder / "said").open("ab") as output:
             self._process = subprocess.Popen(  # noqa: ASYNC220, S603 - it outlives any loop
@@ -77,7 +78,7 @@ class Store:
         return max(files, key=lambda path: path.stat().st_mtime, default=None)
 
     def _mend(self) -> None:
-        """Take a torn end off, as docs/operating.md says: Redis 7.0 leaves half a transaction there, and does it later."""
+        """Take a torn end off, as docs/operating.md says: Redis 7.0 leaves half a transaction, and does it later."""
         tool, file = shutil.which("redis-check-aof"), self.file
         if tool is not None and file is not None:
             subprocess.run([tool, "--fix", file], input=b"y\n", capture_output=True, check=True)  # noqa: S603 - our own file

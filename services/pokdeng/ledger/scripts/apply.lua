@@ -291,7 +291,14 @@ while i <= last do
   end
 end
 
--- All is decided; from here on nothing is asked, only written. rows[k] is true where account k moved.
+-- All is decided; from here on nothing is asked, only written. rows[k] is true where account k moved. Until the end it is
+-- torn: a server that finds half of this at the end of a cut file may do that half the next time it is started.
+local torn = false
+local function write(...)
+  if not torn then call('HSET', KEYS[1], 'w', '1') end
+  torn = true
+  call(...)
+end
 local args, count = {}, 0
 for k = 1, #names do
   if rows[k] == true then
@@ -300,7 +307,7 @@ for k = 1, #names do
     count = count + 2
   end
 end
-if count > 0 then call('HSET', KEYS[2], unpack(args, 1, count)) end
+if count > 0 then write('HSET', KEYS[2], unpack(args, 1, count)) end
 at = 0
 for r = 1, #counts do
   count = 0
@@ -328,12 +335,12 @@ for r = 1, #counts do
       count = count + 2
     end
   end
-  if count > 0 then call('HSET', KEYS[2 + r], unpack(args, 1, count)) end
+  if count > 0 then write('HSET', KEYS[2 + r], unpack(args, 1, count)) end
   at = at + counts[r]
 end
 for k = 1, #changed_transfers do
   local place = changed_transfers[k]
-  call('SET', KEYS[first_transfer + place - 1], mpack(transfers[place]), 'PX', string.format('%.0f', transfer_ttl))
+  write('SET', KEYS[first_transfer + place - 1], mpack(transfers[place]), 'PX', string.format('%.0f', transfer_ttl))
 end
 count = 0
 for k = 1, #heads, 4 do
@@ -349,4 +356,5 @@ for k = 1, #heads, 4 do
   end
 end
 if count > 0 then call('HSET', KEYS[1], unpack(args, 1, count)) end
+if torn then call('HDEL', KEYS[1], 'w') end
 return {'OK', string.char(220, (operations - operations % 256) / 256, operations % 256), table.concat(out, '', 1, n)}

@@ -1,8 +1,8 @@
 #!lua
 -- Put before every other script: who may call, and is this still the store that was verified?
 -- KEYS[1] is the bucket's meta hash: r the run id it was verified under, n the number of buckets, v the format, since a
--- restore b above which epochs begin and o its id, while one goes on x the stamp of its leader and w where
--- what was there is forgotten already,
+-- restore b above which epochs begin and o its id, while one goes on x the stamp of its leader, w where what was there
+-- is forgotten already, or a call was done by halves (apply.lua),
 -- and per source e: epoch, c: calls of its owner, g: group and generation, f: highest offset of a transfer.
 -- Every answer is a list: first OK, or why nothing was done.
 

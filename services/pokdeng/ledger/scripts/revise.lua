@@ -96,7 +96,14 @@ for r = 1, #counts do
   at = at + counts[r]
 end
 
--- All is decided; from here on nothing is asked, only written. rows[k] is true where account k moved.
+-- All is decided; from here on nothing is asked, only written. rows[k] is true where account k moved. Until the end it is
+-- torn, as in apply.lua.
+local torn = false
+local function write(...)
+  if not torn then call('HSET', KEYS[1], 'w', '1') end
+  torn = true
+  call(...)
+end
 local args, count = {}, 0
 for k = 1, #names do
   if rows[k] == true then
@@ -105,14 +112,14 @@ for k = 1, #names do
     count = count + 2
   end
 end
-if count > 0 then call('HSET', KEYS[2], unpack(args, 1, count)) end
+if count > 0 then write('HSET', KEYS[2], unpack(args, 1, count)) end
 at = 0
 for r = 1, #counts do
   count = 0
   for k = at + 1, at + counts[r] do
     if made[k] then args[count + 1], args[count + 2], count = ids[k], made[k], count + 2 end
   end
-  if count > 0 then call('HSET', KEYS[2 + r], unpack(args, 1, count)) end
+  if count > 0 then write('HSET', KEYS[2 + r], unpack(args, 1, count)) end
   at = at + counts[r]
 end
 count = 0
@@ -123,4 +130,5 @@ for k = 1, #heads, 4 do
   end
 end
 if count > 0 then call('HSET', KEYS[1], unpack(args, 1, count)) end
+if torn then call('HDEL', KEYS[1], 'w') end
 return {'OK', string.char(220, (#ids - #ids % 256) / 256, #ids % 256), table.concat(out, '', 1, n)}
