@@ -35,8 +35,8 @@ def revive(
     """A finished round as its latest revision left it; None if `events` do not open it.
 
     `late` came for it after its end; beside them are those events that brought a card which its shoe could not have:
-    the shoe is not as it was then. Where that is not known completely `events` go on beyond its end. Which cards stood
-    in the end is said by `finished`.
+    the shoe is not as it was then. Where that is not known completely `events` of a settled round go on beyond its end.
+    Which cards stood in the end is said by `finished`.
     """
     late = list(late)
     since: list[tuple[Record, TableEvent]] = []
@@ -61,7 +61,7 @@ def revive(
     folded = None if table is None else next(iter(table.rounds.values()), None)
     if folded is None:
         return None
-    if since and finished.was_settled:
+    if since:
         folded = _repeated_since(folded, since, late)
     return _as_it_is(folded, finished, late)
 

@@ -291,14 +291,7 @@ while i <= last do
   end
 end
 
--- All is decided; from here on nothing is asked, only written. rows[k] is true where account k moved. Until the end it is
--- torn: a server that finds half of this at the end of a cut file may do that half the next time it is started.
-local torn = false
-local function write(...)
-  if not torn then call('HSET', KEYS[1], 'w', '1') end
-  torn = true
-  call(...)
-end
+-- All is decided; from here on nothing is asked, only written. rows[k] is true where account k moved.
 local args, count = {}, 0
 for k = 1, #names do
   if rows[k] == true then
@@ -356,5 +349,5 @@ for k = 1, #heads, 4 do
   end
 end
 if count > 0 then call('HSET', KEYS[1], unpack(args, 1, count)) end
-if torn then call('HDEL', KEYS[1], 'w') end
+written()
 return {'OK', string.char(220, (operations - operations % 256) / 256, operations % 256), table.concat(out, '', 1, n)}

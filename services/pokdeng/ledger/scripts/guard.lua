@@ -2,7 +2,7 @@
 -- Put before every other script: who may call, and is this still the store that was verified?
 -- KEYS[1] is the bucket's meta hash: r the run id it was verified under, n the number of buckets, v the format, since a
 -- restore b above which epochs begin and o its id, while one goes on x the stamp of its leader, w where what was there
--- is forgotten already, or a call was done by halves (apply.lua),
+-- is forgotten already, or a call was done by halves (`write`),
 -- and per source e: epoch, c: calls of its owner, g: group and generation, f: highest offset of a transfer.
 -- Every answer is a list: first OK, or why nothing was done.
 
@@ -48,4 +48,18 @@ local function guard(heads)
     at = at + 3
   end
   return stored, nil
+end
+
+-- For what belongs together: from the first `write` to `written` the bucket is torn. A server that finds half of that at
+-- the end of a cut file may do that half the next time it is started.
+local torn = false
+
+local function write(...)
+  if not torn then redis.call('HSET', KEYS[1], 'w', '1') end
+  torn = true
+  redis.call(...)
+end
+
+local function written()
+  if torn then redis.call('HDEL', KEYS[1], 'w') end
 end
